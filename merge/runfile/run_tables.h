@@ -1,0 +1,261 @@
+// A whole run in memory, as the merge hands it to the writer and the reader hands it to a study: one struct a table,
+// one vector a column, row i of a table is element i of each of its vectors. No HDF5 here. What each column means,
+// its unit and its missing value stand in schema.h, once; table_rows.h adds rows that start out all missing.
+//
+// All times are int64 ns on the run's time axis, relative to RunAttributes::epoch_unix_ns, and never negative.
+// Indices (process, node, comm, row) are positions in the table they name.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "merge/runfile/enums.h"
+#include "merge/runfile/string_table.h"
+
+namespace jaxprof::runfile {
+
+inline constexpr std::uint32_t kNoIndex = 0xFFFFFFFFU;                                // missing u32 index
+inline constexpr std::uint64_t kNoRow = std::numeric_limits<std::uint64_t>::max();    // missing u64 row or amount
+inline constexpr std::int32_t kNoNumber = -1;                                         // missing rank, peer, device, …
+inline constexpr std::uint16_t kNoShort = 0xFFFFU;                                    // missing u16
+inline constexpr std::uint8_t kNoByte = 0xFFU;                                        // missing u8
+inline constexpr std::int64_t kNoTime = -1;                                           // missing time or duration
+inline constexpr std::int64_t kNoPayload = std::numeric_limits<std::int64_t>::min();  // missing NVTX payload
+
+// Text of at most N - 1 bytes, NUL padded, for the fixed-width columns of /job. Longer text is cut.
+template <std::size_t N>
+struct FixedText {
+  static constexpr std::size_t kBytes = N;
+  std::array<char, N> bytes{};
+
+  FixedText() = default;
+  FixedText(std::string_view text) { text.substr(0, N - 1).copy(bytes.data(), N - 1); }  // NOLINT: as plain as a string
+  std::string_view view() const {
+    const std::string_view all{bytes.data(), N};
+    return all.substr(0, all.find('\0'));
+  }
+  bool operator==(const FixedText&) const = default;
+};
+
+// The attributes of the root group; schema names and versions are the writer's own.
+struct RunAttributes {
+  std::int64_t created_unix_ns = 0;  // when the run file was written
+  std::int64_t epoch_unix_ns = 0;    // zero of the run's time axis
+  std::string run_id;
+  std::string job_id;
+  std::string step_id;
+  std::int32_t restart = 0;
+  std::string launcher;
+  std::uint32_t world_size = 0;
+  std::uint32_t n_nodes = 0;
+  std::uint32_t n_processes = 0;
+  std::uint64_t n_dropped = 0;  // sum over all processes and causes
+  std::uint8_t redacted = 0;
+  std::string cmdline;
+  std::string clock_method = "wall_clock";
+  double clock_bound_ns = std::numeric_limits<double>::quiet_NaN();  // NaN: unknown
+  std::string selection;
+  std::string output_template;
+};
+
+// /job/tasks: one row a task that the launcher started or should have started.
+struct TaskTable {
+  std::vector<std::uint32_t> task;
+  std::vector<std::int32_t> rank;
+  std::vector<std::uint32_t> node;
+  std::vector<TaskState> state;
+  std::vector<StringId> reason;
+  std::vector<std::int32_t> exit_code;
+  std::vector<std::int32_t> signal;
+  std::vector<StringId> output;
+  std::vector<StringId> host;
+  std::vector<std::int64_t> pid;
+  std::vector<std::int32_t> restart;
+};
+
+// /job/processes: one row a process with a spool; position = the process index of every other table.
+struct ProcessTable {
+  std::vector<std::uint32_t> process;
+  std::vector<std::uint32_t> task;
+  std::vector<std::int32_t> rank;
+  std::vector<StringId> rank_source;
+  std::vector<std::int32_t> world_size;
+  std::vector<std::int32_t> local_rank;
+  std::vector<std::int32_t> restart;
+  std::vector<std::int64_t> pid;
+  std::vector<std::int64_t> start_ns;
+  std::vector<std::int64_t> end_ns;
+  std::vector<std::uint32_t> node;
+  std::vector<std::int32_t> exit;
+  std::vector<std::uint8_t> is_complete;
+  std::vector<std::uint64_t> n_events;
+  std::vector<std::uint64_t> n_dropped;
+  std::vector<std::uint32_t> nvtx_instances;
+  std::vector<std::uint32_t> nccl_version;
+  std::vector<std::uint32_t> plugin_version;
+  std::vector<StringId> spool;
+  std::vector<std::uint64_t> spool_bytes;
+  std::vector<StringId> event_clock;
+};
+
+// /job/devices: one row a GPU; position = device index.
+struct DeviceTable {
+  std::vector<std::uint32_t> device;
+  std::vector<std::uint32_t> node;
+  std::vector<FixedText<48>> uuid;
+  std::vector<FixedText<16>> pci;
+};
+
+// /job/nodes: one row a boot of an operating system; position = node index.
+struct NodeTable {
+  std::vector<std::uint32_t> node;
+  std::vector<StringId> host;
+  std::vector<FixedText<40>> boot_id;
+  std::vector<std::uint32_t> n_processes;
+  std::vector<std::uint32_t> n_tasks;
+};
+
+// /job/nics: one row a network port.
+struct NicTable {
+  std::vector<std::uint32_t> nic;
+  std::vector<std::uint32_t> node;
+  std::vector<FixedText<16>> name;
+  std::vector<FixedText<24>> guid;
+  std::vector<std::int32_t> port;
+  std::vector<FixedText<16>> link_layer;
+  std::vector<double> rate_gbps;
+  std::vector<std::int32_t> numa;
+};
+
+// /comms: one row a communicator; its members are [member_offset[i], member_offset[i + 1]) of the member columns.
+struct CommTable {
+  std::vector<std::uint32_t> comm;
+  std::vector<std::uint64_t> hash;
+  std::vector<StringId> name;
+  std::vector<std::uint32_t> n_ranks;
+  std::vector<std::uint32_t> n_nodes;
+  std::vector<std::uint32_t> parent;
+};
+struct CommMemberTable {  // in order of communicator rank
+  std::vector<std::uint32_t> member_process;
+  std::vector<std::int32_t> member_comm_rank;
+  std::vector<std::int32_t> member_device;
+};
+
+// /events/nvtx, ordered by (process, start_ns).
+struct NvtxTable {
+  std::vector<std::int64_t> start_ns;
+  std::vector<std::int64_t> dur_ns;
+  std::vector<StringId> name;
+  std::vector<StringId> domain;
+  std::vector<std::uint64_t> tid;
+  std::vector<std::uint16_t> depth;
+  std::vector<std::uint64_t> parent;
+  std::vector<std::int64_t> payload;
+  std::vector<double> payload_f64;
+  std::vector<StringId> category;
+  std::vector<NvtxKind> kind;
+  std::vector<std::uint16_t> flags;
+};
+
+// /events/nccl, ordered by (process, start_ns): one row a call, plus the P2P rows that make up a call.
+struct NcclTable {
+  std::vector<std::int64_t> start_ns;
+  std::vector<std::int64_t> enqueue_ns;
+  std::vector<std::int64_t> end_api_ns;
+  std::vector<std::int64_t> gpu_start_ns;
+  std::vector<std::int64_t> gpu_dur_ns;
+  std::vector<std::uint32_t> comm;
+  std::vector<std::int32_t> comm_rank;
+  std::vector<std::int32_t> device;
+  std::vector<std::uint64_t> seq;
+  std::vector<Coll> coll;
+  std::vector<StringId> api;
+  std::vector<Dtype> dtype;
+  std::vector<Redop> redop;
+  std::vector<Algo> algo;
+  std::vector<Proto> proto;
+  std::vector<std::uint8_t> channels;
+  std::vector<std::uint64_t> count;
+  std::vector<std::uint64_t> bytes;
+  std::vector<std::uint64_t> size_bytes;
+  std::vector<std::int32_t> root;
+  std::vector<std::int32_t> peer;
+  std::vector<std::uint64_t> group;
+  std::vector<std::uint64_t> parent;
+  std::vector<std::uint64_t> tid;
+  std::vector<std::uint32_t> stream;
+  std::vector<std::uint8_t> graph;
+  std::vector<NcclSource> src;
+  std::vector<std::uint16_t> flags;
+  std::vector<std::uint64_t> instance;
+};
+
+// Bits of CollectiveTable::flags.
+inline constexpr std::uint16_t kInstancePartial = 1;   // n_seen < n_ranks
+inline constexpr std::uint16_t kInstanceGrouped = 2;   // a member ran in one kernel with other calls
+inline constexpr std::uint16_t kInstanceMismatch = 4;  // members disagree on type, size or reduction
+
+// /collectives, ordered by (comm, seq): one row a matched instance; its members' rows of /events/nccl are
+// [member_offset[i], member_offset[i + 1]) of event_row, in order of communicator rank.
+struct CollectiveTable {
+  std::vector<std::uint32_t> comm;
+  std::vector<std::uint64_t> seq;
+  std::vector<Coll> coll;
+  std::vector<Dtype> dtype;
+  std::vector<Algo> algo;
+  std::vector<Proto> proto;
+  std::vector<std::uint64_t> size_bytes;
+  std::vector<std::uint32_t> n_ranks;
+  std::vector<std::uint32_t> n_seen;
+  std::vector<std::int64_t> first_enqueue_ns;
+  std::vector<std::int64_t> last_enqueue_ns;
+  std::vector<std::int32_t> last_member;
+  std::vector<std::int64_t> first_start_ns;
+  std::vector<std::int64_t> last_start_ns;
+  std::vector<std::int64_t> first_end_ns;
+  std::vector<std::int64_t> last_end_ns;
+  std::vector<std::uint16_t> flags;
+};
+struct CollectiveMemberTable {
+  std::vector<std::uint64_t> event_row;
+};
+
+// /diagnostics: what went wrong or is missing, with its cause.
+struct DiagnosticTable {
+  std::vector<Severity> severity;
+  std::vector<std::int32_t> rank;
+  std::vector<std::uint32_t> process;
+  std::vector<std::uint32_t> node;
+  std::vector<StringId> code;  // a stable short word, e.g. "drop.ring", "missing.rank", "torn.block"
+  std::vector<std::uint64_t> count;
+  std::vector<StringId> text;
+};
+
+// The offsets have one element more than what they partition; {0} when that is empty.
+struct RunTables {
+  RunAttributes attributes;
+  StringTable strings;
+  TaskTable tasks;
+  ProcessTable processes;
+  DeviceTable devices;
+  NodeTable nodes;
+  NicTable nics;
+  CommTable comms;
+  std::vector<std::uint64_t> comm_member_offset{0};
+  CommMemberTable comm_members;
+  NvtxTable nvtx;
+  std::vector<std::uint64_t> nvtx_process_offset{0};
+  NcclTable nccl;
+  std::vector<std::uint64_t> nccl_process_offset{0};
+  CollectiveTable collectives;
+  std::vector<std::uint64_t> collective_member_offset{0};
+  CollectiveMemberTable collective_members;
+  DiagnosticTable diagnostics;
+};
+
+}  // namespace jaxprof::runfile

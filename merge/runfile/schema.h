@@ -1,0 +1,287 @@
+// A file format drifts when its writer, its reader and its description each spell a dataset's name. This header is the
+// one place that does: for every table of run_tables.h it lists the columns with the name in the file, the unit, the
+// meaning and the missing value. The element type is that of the vector, so it cannot disagree. Writer, reader and
+// checks visit these lists; a test compares FORMAT.md with them. How the columns lie in HDF5 is not said here.
+//
+// A visitor of for_each_column is called as visit(ColumnSpec<T>, std::vector<T>&), in the order of the file.
+#pragma once
+
+#include <concepts>
+#include <limits>
+#include <type_traits>
+
+#include "merge/runfile/run_tables.h"
+
+namespace jaxprof::runfile {
+
+inline constexpr std::string_view kSchemaName = "jaxprof/1";
+inline constexpr std::string_view kSchemaVersion = "1.0.0";
+
+template <typename T>
+struct ColumnSpec {
+  const char* name;
+  const char* unit;       // "ns", "bytes", "index of /job/processes", "1" for a plain number, "flag", "bits", "word"
+  const char* long_name;  // one line
+  T missing;              // value of "the source did not say"
+};
+
+// Where a table lies. A compound table is one H5TB dataset at `path` (pandas reads it); else `path` is a group with
+// one dataset a column.
+struct TableSpec {
+  const char* path;
+  bool is_compound;
+  const char* sorted_by;
+  const char* rows_attribute;  // "n_rows"; member tables share their owner's group and use "n_members"
+  const char* long_name;
+};
+
+// An offset column: the rows of part i of `partitions` are [offset[i], offset[i + 1]).
+struct OffsetSpec {
+  const char* path;
+  const char* long_name;
+};
+
+struct AttributeSpec {
+  const char* name;
+  const char* unit;
+  const char* long_name;
+};
+
+template <typename T, typename Table>
+concept Is = std::same_as<std::remove_const_t<T>, Table>;
+
+inline constexpr StringId kNoText = StringId::kEmpty;
+inline constexpr double kNoReal = std::numeric_limits<double>::quiet_NaN();
+
+template <Is<TaskTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"task", "1", "task of the job step, counted from 0", kNoIndex}, t.task);
+  visit(ColumnSpec{"rank", "1", "rank of the task's first process", kNoNumber}, t.rank);
+  visit(ColumnSpec{"node", "index of /job/nodes", "node the task ran on", kNoIndex}, t.node);
+  visit(ColumnSpec{"state", "word", "what became of the task's profile", TaskState::kMissing}, t.state);
+  visit(ColumnSpec{"reason", "index of /strings/value", "why the task is not profiled", kNoText}, t.reason);
+  visit(ColumnSpec{"exit_code", "1", "exit status of the task's command", kNoNumber}, t.exit_code);
+  visit(ColumnSpec{"signal", "1", "signal that ended the task's command", kNoNumber}, t.signal);
+  visit(ColumnSpec{"output", "index of /strings/value", "the task's file in the run directory", kNoText}, t.output);
+  visit(ColumnSpec{"host", "index of /strings/value", "host name the task saw", kNoText}, t.host);
+  visit(ColumnSpec{"pid", "1", "process id of the task's command", kNoTime}, t.pid);
+  visit(ColumnSpec{"restart", "1", "restart count of the job", kNoNumber}, t.restart);
+}
+
+template <Is<ProcessTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"process", "1", "index of the process, equal to the row", kNoIndex}, t.process);
+  visit(ColumnSpec{"task", "1", "task the process belongs to", kNoIndex}, t.task);
+  visit(ColumnSpec{"rank", "1", "rank of the process in the job", kNoNumber}, t.rank);
+  visit(ColumnSpec{"rank_source", "index of /strings/value", "variable that gave the rank", kNoText}, t.rank_source);
+  visit(ColumnSpec{"world_size", "1", "number of ranks that the process saw", kNoNumber}, t.world_size);
+  visit(ColumnSpec{"local_rank", "1", "rank of the process on its node", kNoNumber}, t.local_rank);
+  visit(ColumnSpec{"restart", "1", "restart count of the job", kNoNumber}, t.restart);
+  visit(ColumnSpec{"pid", "1", "process id", kNoTime}, t.pid);
+  visit(ColumnSpec{"start_ns", "ns", "attach of the agent, on the run's time axis", kNoTime}, t.start_ns);
+  visit(ColumnSpec{"end_ns", "ns", "last stamp of the spool, on the run's time axis", kNoTime}, t.end_ns);
+  visit(ColumnSpec{"node", "index of /job/nodes", "node the process ran on", kNoIndex}, t.node);
+  visit(ColumnSpec{"exit", "1", "exit status of the process", kNoNumber}, t.exit);
+  visit(ColumnSpec{"is_complete", "flag", "1 if the spool has its footer", kNoByte}, t.is_complete);
+  visit(ColumnSpec{"n_events", "1", "events in the run file", kNoRow}, t.n_events);
+  visit(ColumnSpec{"n_dropped", "1", "events lost, all causes together", kNoRow}, t.n_dropped);
+  visit(ColumnSpec{"nvtx_instances", "1", "copies of NVTX that attached", kNoIndex}, t.nvtx_instances);
+  visit(ColumnSpec{"nccl_version", "1", "NCCL_VERSION_CODE, 0 without NCCL", kNoIndex}, t.nccl_version);
+  visit(ColumnSpec{"plugin_version", "1", "profiler plugin interface that NCCL took, 0 for none", kNoIndex},
+        t.plugin_version);
+  visit(ColumnSpec{"spool", "index of /strings/value", "the process's spool file", kNoText}, t.spool);
+  visit(ColumnSpec{"spool_bytes", "bytes", "length of the spool file", kNoRow}, t.spool_bytes);
+  visit(ColumnSpec{"event_clock", "index of /strings/value", "clock that stamped the events", kNoText}, t.event_clock);
+}
+
+template <Is<DeviceTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"device", "1", "index of the GPU, equal to the row", kNoIndex}, t.device);
+  visit(ColumnSpec{"node", "index of /job/nodes", "node that holds the GPU", kNoIndex}, t.node);
+  visit(ColumnSpec{"uuid", "text", "GPU or MIG UUID", FixedText<48>{}}, t.uuid);
+  visit(ColumnSpec{"pci", "text", "PCI address", FixedText<16>{}}, t.pci);
+}
+
+template <Is<NodeTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"node", "1", "index of the node, equal to the row", kNoIndex}, t.node);
+  visit(ColumnSpec{"host", "index of /strings/value", "host name", kNoText}, t.host);
+  visit(ColumnSpec{"boot_id", "text", "boot id of the operating system", FixedText<40>{}}, t.boot_id);
+  visit(ColumnSpec{"n_processes", "1", "profiled processes on the node", kNoIndex}, t.n_processes);
+  visit(ColumnSpec{"n_tasks", "1", "tasks on the node", kNoIndex}, t.n_tasks);
+}
+
+template <Is<NicTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"nic", "1", "index of the network port, equal to the row", kNoIndex}, t.nic);
+  visit(ColumnSpec{"node", "index of /job/nodes", "node that holds the port", kNoIndex}, t.node);
+  visit(ColumnSpec{"name", "text", "device name", FixedText<16>{}}, t.name);
+  visit(ColumnSpec{"guid", "text", "port GUID", FixedText<24>{}}, t.guid);
+  visit(ColumnSpec{"port", "1", "port number on the device", kNoNumber}, t.port);
+  visit(ColumnSpec{"link_layer", "text", "InfiniBand or Ethernet", FixedText<16>{}}, t.link_layer);
+  visit(ColumnSpec{"rate_gbps", "Gb/s", "line rate", kNoReal}, t.rate_gbps);
+  visit(ColumnSpec{"numa", "1", "NUMA node of the device", kNoNumber}, t.numa);
+}
+
+template <Is<CommTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"comm", "1", "index of the communicator, equal to the row", kNoIndex}, t.comm);
+  visit(ColumnSpec{"hash", "1", "NCCL's communicator hash", kNoRow}, t.hash);
+  visit(ColumnSpec{"name", "index of /strings/value", "communicator name", kNoText}, t.name);
+  visit(ColumnSpec{"n_ranks", "1", "members, seen or not", kNoIndex}, t.n_ranks);
+  visit(ColumnSpec{"n_nodes", "1", "nodes of the members", kNoIndex}, t.n_nodes);
+  visit(ColumnSpec{"parent", "index of /comms", "communicator it was split from", kNoIndex}, t.parent);
+}
+
+template <Is<CommMemberTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"member_process", "index of /job/processes", "process of the member", kNoIndex}, t.member_process);
+  visit(ColumnSpec{"member_comm_rank", "1", "rank in the communicator", kNoNumber}, t.member_comm_rank);
+  visit(ColumnSpec{"member_device", "index of /job/devices", "GPU of the member", kNoNumber}, t.member_device);
+}
+
+template <Is<NvtxTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"start_ns", "ns", "begin, on the run's time axis", kNoTime}, t.start_ns);
+  visit(ColumnSpec{"dur_ns", "ns", "length, missing if the range never ended, 0 for a mark", kNoTime}, t.dur_ns);
+  visit(ColumnSpec{"name", "index of /strings/value", "message of the range", kNoText}, t.name);
+  visit(ColumnSpec{"domain", "index of /strings/value", "NVTX domain, empty for the default one", kNoText}, t.domain);
+  visit(ColumnSpec{"tid", "1", "thread id of the operating system", kNoRow}, t.tid);
+  visit(ColumnSpec{"depth", "1", "open push/pop ranges of the thread and domain around it", kNoShort}, t.depth);
+  visit(ColumnSpec{"parent", "row of /events/nvtx", "push/pop range around it", kNoRow}, t.parent);
+  visit(ColumnSpec{"payload", "1", "integer payload", kNoPayload}, t.payload);
+  visit(ColumnSpec{"payload_f64", "1", "floating-point payload", kNoReal}, t.payload_f64);
+  visit(ColumnSpec{"category", "index of /strings/value", "category name", kNoText}, t.category);
+  visit(ColumnSpec{"kind", "word", "push/pop, start/end or mark", NvtxKind::kMissing}, t.kind);
+  visit(ColumnSpec{"flags", "bits", "reserved, 0", std::uint16_t{0}}, t.flags);
+}
+
+template <Is<NcclTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"start_ns", "ns", "begin of the host call, on the run's time axis", kNoTime}, t.start_ns);
+  visit(ColumnSpec{"enqueue_ns", "ns", "host enqueue of the work, on the run's time axis", kNoTime}, t.enqueue_ns);
+  visit(ColumnSpec{"end_api_ns", "ns", "end of the host call, on the run's time axis", kNoTime}, t.end_api_ns);
+  visit(ColumnSpec{"gpu_start_ns", "ns", "start of the GPU kernel, on the run's time axis", kNoTime}, t.gpu_start_ns);
+  visit(ColumnSpec{"gpu_dur_ns", "ns", "length of the GPU kernel", kNoTime}, t.gpu_dur_ns);
+  visit(ColumnSpec{"comm", "index of /comms", "communicator", kNoIndex}, t.comm);
+  visit(ColumnSpec{"comm_rank", "1", "rank in the communicator", kNoNumber}, t.comm_rank);
+  visit(ColumnSpec{"device", "index of /job/devices", "GPU of the call", kNoNumber}, t.device);
+  visit(ColumnSpec{"seq", "1", "sequence number of the call on its communicator and function", kNoRow}, t.seq);
+  visit(ColumnSpec{"coll", "word", "operation", Coll::kMissing}, t.coll);
+  visit(ColumnSpec{"api", "index of /strings/value", "NCCL function that the user called", kNoText}, t.api);
+  visit(ColumnSpec{"dtype", "word", "element type", Dtype::kMissing}, t.dtype);
+  visit(ColumnSpec{"redop", "word", "reduction", Redop::kMissing}, t.redop);
+  visit(ColumnSpec{"algo", "word", "algorithm", Algo::kMissing}, t.algo);
+  visit(ColumnSpec{"proto", "word", "protocol", Proto::kMissing}, t.proto);
+  visit(ColumnSpec{"channels", "1", "channels used", kNoByte}, t.channels);
+  visit(ColumnSpec{"count", "elements", "count argument of the call", kNoRow}, t.count);
+  visit(
+      ColumnSpec{"bytes", "bytes", "size a rank, NCCL's convention (AllGather: send, ReduceScatter: receive)", kNoRow},
+      t.bytes);
+  visit(ColumnSpec{"size_bytes", "bytes", "size in nccl-tests' convention (AllGather, ReduceScatter, AllToAll: total)",
+                   kNoRow},
+        t.size_bytes);
+  visit(ColumnSpec{"root", "1", "root, rank in the communicator", kNoNumber}, t.root);
+  visit(ColumnSpec{"peer", "1", "other side of a Send or Recv, rank in the communicator", kNoNumber}, t.peer);
+  visit(ColumnSpec{"group", "1", "number of the group call in the process", kNoRow}, t.group);
+  visit(ColumnSpec{"parent", "row of /events/nccl", "call of which this Send or Recv is a part", kNoRow}, t.parent);
+  visit(ColumnSpec{"tid", "1", "thread id of the operating system", kNoRow}, t.tid);
+  visit(ColumnSpec{"stream", "1", "CUDA stream id", kNoIndex}, t.stream);
+  visit(ColumnSpec{"graph", "flag", "1 if the call was captured into a CUDA graph", kNoByte}, t.graph);
+  visit(ColumnSpec{"src", "word", "which source made the row", NcclSource::kMissing}, t.src);
+  visit(ColumnSpec{"flags", "bits", "reserved, 0", std::uint16_t{0}}, t.flags);
+  visit(ColumnSpec{"instance", "row of /collectives", "instance the call belongs to", kNoRow}, t.instance);
+}
+
+template <Is<CollectiveTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"comm", "index of /comms", "communicator", kNoIndex}, t.comm);
+  visit(ColumnSpec{"seq", "1", "sequence number on the communicator and function", kNoRow}, t.seq);
+  visit(ColumnSpec{"coll", "word", "operation", Coll::kMissing}, t.coll);
+  visit(ColumnSpec{"dtype", "word", "element type", Dtype::kMissing}, t.dtype);
+  visit(ColumnSpec{"algo", "word", "algorithm", Algo::kMissing}, t.algo);
+  visit(ColumnSpec{"proto", "word", "protocol", Proto::kMissing}, t.proto);
+  visit(ColumnSpec{"size_bytes", "bytes", "size in nccl-tests' convention", kNoRow}, t.size_bytes);
+  visit(ColumnSpec{"n_ranks", "1", "members of the communicator", kNoIndex}, t.n_ranks);
+  visit(ColumnSpec{"n_seen", "1", "members with a row in this run file", kNoIndex}, t.n_seen);
+  visit(ColumnSpec{"first_enqueue_ns", "ns", "first host enqueue, on the run's time axis", kNoTime},
+        t.first_enqueue_ns);
+  visit(ColumnSpec{"last_enqueue_ns", "ns", "last host enqueue, on the run's time axis", kNoTime}, t.last_enqueue_ns);
+  visit(ColumnSpec{"last_member", "1", "communicator rank that came last", kNoNumber}, t.last_member);
+  visit(ColumnSpec{"first_start_ns", "ns", "first kernel start, on the run's time axis", kNoTime}, t.first_start_ns);
+  visit(ColumnSpec{"last_start_ns", "ns", "last kernel start, on the run's time axis", kNoTime}, t.last_start_ns);
+  visit(ColumnSpec{"first_end_ns", "ns", "first kernel end, on the run's time axis", kNoTime}, t.first_end_ns);
+  visit(ColumnSpec{"last_end_ns", "ns", "last kernel end, on the run's time axis", kNoTime}, t.last_end_ns);
+  visit(ColumnSpec{"flags", "bits", "1 partial, 2 grouped, 4 mismatch", std::uint16_t{0}}, t.flags);
+}
+
+template <Is<CollectiveMemberTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"event_row", "row of /events/nccl", "the member's call", kNoRow}, t.event_row);
+}
+
+template <Is<DiagnosticTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"severity", "word", "info, warning or error", Severity::kMissing}, t.severity);
+  visit(ColumnSpec{"rank", "1", "rank it is about", kNoNumber}, t.rank);
+  visit(ColumnSpec{"process", "index of /job/processes", "process it is about", kNoIndex}, t.process);
+  visit(ColumnSpec{"node", "index of /job/nodes", "node it is about", kNoIndex}, t.node);
+  visit(ColumnSpec{"code", "index of /strings/value", "stable short word, such as drop.ring", kNoText}, t.code);
+  visit(ColumnSpec{"count", "1", "how often, or how many events", kNoRow}, t.count);
+  visit(ColumnSpec{"text", "index of /strings/value", "the cause in words", kNoText}, t.text);
+}
+
+// Calls visit(TableSpec, Table&) for every table, in the order of the file.
+template <Is<RunTables> Run>
+void for_each_table(Run& run, auto&& visit) {
+  visit(TableSpec{"/job/tasks", true, "task", "n_rows", "tasks of the job step"}, run.tasks);
+  visit(TableSpec{"/job/processes", true, "process", "n_rows", "processes with a spool"}, run.processes);
+  visit(TableSpec{"/job/devices", true, "device", "n_rows", "GPUs"}, run.devices);
+  visit(TableSpec{"/job/nodes", true, "node", "n_rows", "nodes: boots of an operating system"}, run.nodes);
+  visit(TableSpec{"/job/nics", true, "nic", "n_rows", "network ports"}, run.nics);
+  visit(TableSpec{"/comms", false, "comm", "n_rows", "communicators"}, run.comms);
+  visit(TableSpec{"/comms", false, "comm, member_comm_rank", "n_members", "members"}, run.comm_members);
+  visit(TableSpec{"/events/nvtx", false, "process, start_ns", "n_rows", "NVTX ranges and marks"}, run.nvtx);
+  visit(TableSpec{"/events/nccl", false, "process, start_ns", "n_rows", "NCCL calls, seen from the host"}, run.nccl);
+  visit(TableSpec{"/collectives", false, "comm, seq", "n_rows", "matched instances"}, run.collectives);
+  visit(TableSpec{"/collectives", false, "instance, comm_rank", "n_members", "members"}, run.collective_members);
+  visit(TableSpec{"/diagnostics", true, "none", "n_rows", "losses, gaps and doubts"}, run.diagnostics);
+}
+
+// Calls visit(OffsetSpec, std::vector<std::uint64_t>& offset, n_parts, n_rows): what the offsets must agree with.
+template <Is<RunTables> Run>
+void for_each_offset(Run& run, auto&& visit) {
+  visit(OffsetSpec{"/comms/member_offset", "first member of each communicator"}, run.comm_member_offset,
+        run.comms.comm.size(), run.comm_members.member_process.size());
+  visit(OffsetSpec{"/events/nvtx/process_offset", "first row of each process"}, run.nvtx_process_offset,
+        run.processes.process.size(), run.nvtx.start_ns.size());
+  visit(OffsetSpec{"/events/nccl/process_offset", "first row of each process"}, run.nccl_process_offset,
+        run.processes.process.size(), run.nccl.start_ns.size());
+  visit(OffsetSpec{"/collectives/member_offset", "first member of each instance"}, run.collective_member_offset,
+        run.collectives.comm.size(), run.collective_members.event_row.size());
+}
+
+// Calls visit(AttributeSpec, field&) for every attribute of the root group that a run brings along. The writer adds
+// schema, schema_version, tool_version, time_unit and, last of all, complete.
+template <Is<RunAttributes> Attributes>
+void for_each_attribute(Attributes& a, auto&& visit) {
+  visit(AttributeSpec{"created_unix_ns", "ns", "when the run file was written, since 1970 UTC"}, a.created_unix_ns);
+  visit(AttributeSpec{"epoch_unix_ns", "ns", "zero of the run's time axis, since 1970 UTC"}, a.epoch_unix_ns);
+  visit(AttributeSpec{"run_id", "text", "job.step.restart, or the launcher's id"}, a.run_id);
+  visit(AttributeSpec{"job_id", "text", "job id of the batch system"}, a.job_id);
+  visit(AttributeSpec{"step_id", "text", "job step"}, a.step_id);
+  visit(AttributeSpec{"restart", "1", "restart count of the job"}, a.restart);
+  visit(AttributeSpec{"launcher", "text", "what started the ranks"}, a.launcher);
+  visit(AttributeSpec{"world_size", "1", "ranks of the job"}, a.world_size);
+  visit(AttributeSpec{"n_nodes", "1", "nodes of the job"}, a.n_nodes);
+  visit(AttributeSpec{"n_processes", "1", "processes with a spool"}, a.n_processes);
+  visit(AttributeSpec{"n_dropped", "1", "events lost, all processes and causes together"}, a.n_dropped);
+  visit(AttributeSpec{"redacted", "flag", "1 if names or environment were removed"}, a.redacted);
+  visit(AttributeSpec{"cmdline", "text", "command of the job"}, a.cmdline);
+  visit(AttributeSpec{"clock_method", "text", "how the nodes' clocks were aligned"}, a.clock_method);
+  visit(AttributeSpec{"clock_bound_ns", "ns", "bound of the error between nodes, NaN if unknown"}, a.clock_bound_ns);
+  visit(AttributeSpec{"selection", "text", "which ranks were traced"}, a.selection);
+  visit(AttributeSpec{"output_template", "text", "the -o template"}, a.output_template);
+}
+
+}  // namespace jaxprof::runfile

@@ -1,0 +1,50 @@
+// A table is many vectors, and a row added by hand forgets one of them sooner or later. These four functions treat a
+// table as rows: count, add a row that is missing everywhere until it is filled in, resize, reorder.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "merge/runfile/schema.h"
+
+namespace jaxprof::runfile {
+
+// Rows of `table`, taken from its first column; the writer checks that all columns agree.
+template <typename Table>
+std::size_t n_rows(const Table& table) {
+  std::size_t rows = 0;
+  bool is_first = true;
+  for_each_column(table, [&](const auto&, const auto& column) {
+    if (std::exchange(is_first, false)) rows = column.size();
+  });
+  return rows;
+}
+
+// Makes `table` `rows` long; new rows hold each column's missing value.
+template <typename Table>
+void resize_rows(Table& table, std::size_t rows) {
+  for_each_column(table, [rows](const auto& spec, auto& column) { column.resize(rows, spec.missing); });
+}
+
+// Adds one row of missing values and returns its position.
+template <typename Table>
+std::size_t add_row(Table& table) {
+  const std::size_t row = n_rows(table);
+  for_each_column(table, [](const auto& spec, auto& column) { column.push_back(spec.missing); });
+  return row;
+}
+
+// Row i becomes what row order[i] was. `order` holds each row once; columns that point to rows are not adjusted.
+template <typename Table>
+void reorder_rows(Table& table, std::span<const std::size_t> order) {
+  for_each_column(table, [order](const auto&, auto& column) {
+    std::remove_reference_t<decltype(column)> sorted;
+    sorted.reserve(order.size());
+    for (const std::size_t from : order) sorted.push_back(column[from]);
+    column = std::move(sorted);
+  });
+}
+
+}  // namespace jaxprof::runfile
