@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# setup.sh - install what building, the demo and the tests need on Debian 12; the one place that knows the list.
+#
+# Runs before everything else (tests/run.sh, slurm/demo.sh, slurm/cluster.sh), so it must cost nothing when all is
+# there, work on a bare Debian 12 as root, and never start a daemon.  Nothing else in the project downloads anything.
+#
+# Usage: setup.sh [--no-install] [COMPONENT...]       (default: build)
+#        setup.sh --python                            print the Python with JAX that `jax` installs
+#   build   compilers, libraries, CUDA headers
+#   slurm   the daemons of slurm/cluster.sh and Open MPI's launcher
+#   jax     a Python environment with JAX and nvtx (tests/requirements.txt)
+#   tests   what only tests need: clang's tools, HDF5 tools, Python readers
+#   chroot  a Debian 11 tree for the tests of the installed programs
+#   --no-install   change nothing: print the lines that would install what is missing; exit 1 if there are any
+# Without root, missing packages are printed the same way; the rest is installed into the cache folder.
+#
+# Cache folder: $JAXPROF_DEPS, else /var/cache/jaxprof for root, else ${XDG_CACHE_HOME:-~/.cache}/jaxprof.
+set -euo pipefail
+
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+PYTHON=/usr/bin/python3 # Debian's, whatever comes first in PATH
+if [ -n "${JAXPROF_DEPS:-}" ]; then
+    DEPS=$JAXPROF_DEPS
+elif [ "$(id -u)" = 0 ]; then
+    DEPS=/var/cache/jaxprof
+else
+    DEPS=${XDG_CACHE_HOME:-$HOME/.cache}/jaxprof
+fi
+digest() { sha256sum <"$1" | cut -c1-12; }
+VENV=$DEPS/venv-$(digest "$HERE/requirements.txt")
+
+say() { printf 'setup.sh: %s\n' "$*" >&2; }
+die() {
+    say "$*"
+    exit 1
+}
+
+# ---------------------------------------------------------------- what each component wants
+packages_of() { # COMPONENT
+    case $1 in
+    build)
+        echo g++ cmake ninja-build ccache git pkg-config libcli11-dev libexpected-dev libfmt-dev nlohmann-json3-dev \
+            libxxhash-dev libsodium-dev libhdf5-dev libaec-dev libdeflate-dev zlib1g-dev libopenmpi-dev \
+            libgtest-dev libgmock-dev libbenchmark-dev
+        cuda_toolkit_headers || echo python3-venv
+        ;;
+    slurm) echo slurmctld slurmd slurm-client munge iproute2 util-linux openmpi-bin ;;
+    jax) echo python3-venv ;;
+    tests)
+        echo clang clang-tidy clang-format libclang-rt-14-dev llvm shellcheck hdf5-tools python3 python3-h5py \
+            python3-pandas python3-tables
+        ;;
+    chroot) echo debootstrap debian-archive-keyring wget ;;
+    *) die "no component '$1': build, slurm, jax, tests or chroot" ;;
+    esac
+}
+missing_packages() { # PACKAGE...
+    local installed
+    # dpkg-query fails as soon as it has never heard of one of them
+    installed=$({ dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true; } | sed -n 's/ installed$//p')
+    printf '%s\n' "$@" | grep -vxF -e "$installed" || true
+}
+
+# ---------------------------------------------------------------- Debian packages
+APT=(apt-get -q -y --no-install-recommends -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300)
+apt_line() { echo "apt-get update && apt-get install -y --no-install-recommends $*"; }
+
+install_packages() { # PACKAGE...
+    local guard=/usr/sbin/policy-rc.d attempt
+    export DEBIAN_FRONTEND=noninteractive
+    # Keep maintainer scripts from starting system daemons, if nothing does yet.
+    if [ ! -e "$guard" ]; then
+        printf '#!/bin/sh\nexit 101\n' >"$guard"
+        chmod 755 "$guard"
+        # shellcheck disable=SC2064  # guard is local: expand it now
+        trap "rm -f '$guard'" EXIT
+    fi
+    for attempt in 1 2 3; do
+        # The lists may be missing (bare image) or name versions that the mirror no longer has.
+        if [ "$attempt" != 1 ] || ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; then
+            "${APT[@]}" update >"$LOG" 2>&1 || continue
+        fi
+        "${APT[@]}" install "$@" >"$LOG" 2>&1 && return 0
+    done
+    tail -n 20 "$LOG" >&2
+    die "apt-get could not install: $*"
+}
+
+# ---------------------------------------------------------------- CUDA headers
+has_cuda_headers() { [ -e "$1/cuda.h" ] && [ -e "$1/cupti.h" ] && [ -e "$1/nvtx3/nvToolsExtPayload.h" ]; }
+cuda_toolkit_headers() { has_cuda_headers "${CUDA_HOME:-/usr/local/cuda}/include" || has_cuda_headers /usr/local/cuda/include; }
+cuda_wheel_headers() {
+    has_cuda_headers "$DEPS/cuda/include" &&
+        [ "$(cat "$DEPS/cuda/version" 2>/dev/null)" = "$(digest "$HERE/requirements-cuda.txt")" ]
+}
+unpack_cuda_headers() {
+    local work=$DEPS/cuda.part wheel
+    say "unpacking CUDA headers into $DEPS/cuda"
+    rm -rf "$work"
+    mkdir -p "$work/wheels"
+    "$PYTHON" -I -m venv "$work/pip"
+    "$work/pip/bin/python" -m pip download -q --no-deps --require-hashes --only-binary :all: --dest "$work/wheels" \
+        -r "$HERE/requirements-cuda.txt" || die "pip could not download the wheels with the CUDA headers"
+    for wheel in "$work"/wheels/*.whl; do "$PYTHON" -I -m zipfile -e "$wheel" "$work/tree"; done
+    mkdir "$work/cuda"
+    mv "$work"/tree/nvidia/*/include "$work/cuda/include"
+    has_cuda_headers "$work/cuda/include" || die "the wheels in tests/requirements-cuda.txt lack cuda.h, cupti.h or nvtx3"
+    digest "$HERE/requirements-cuda.txt" >"$work/cuda/version"
+    rm -rf "$DEPS/cuda"
+    mv "$work/cuda" "$DEPS/cuda"
+    rm -rf "$work"
+}
+
+# ---------------------------------------------------------------- Python with JAX
+make_venv() {
+    say "making the Python environment $VENV"
+    rm -rf "$VENV"
+    "$PYTHON" -I -m venv "$VENV"
+    "$VENV/bin/python" -m pip install -q --no-deps --require-hashes --only-binary :all: -r "$HERE/requirements.txt" ||
+        die "pip could not install tests/requirements.txt"
+    touch "$VENV/complete" # last: an interrupted installation is made anew
+}
+
+# ---------------------------------------------------------------- Debian 11
+# The mirror from which this system itself was installed; Debian 11 is the suite bullseye there.
+debian_mirror() {
+    local codename
+    # shellcheck source=/dev/null
+    codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    # shellcheck disable=SC2016  # apt expands it
+    apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
+        awk -v release="$codename" '$1 == release && $2 == "main" { print $3; exit }'
+}
+make_debian11() {
+    local mirror
+    mirror=$(debian_mirror)
+    [ -n "$mirror" ] || die "apt's sources name no main component of this Debian release"
+    say "unpacking Debian 11 into $DEPS/bullseye"
+    rm -rf "$DEPS/bullseye" "$DEPS/bullseye.part"
+    # python3.9 has ctypes, with which the test loads the agent under this C library.
+    debootstrap --variant=minbase --include=python3.9 bullseye "$DEPS/bullseye.part" "$mirror" >"$LOG" 2>&1 || {
+        tail -n 20 "$LOG" >&2
+        die "debootstrap failed"
+    }
+    rm -rf "$DEPS"/bullseye.part/var/cache/apt/archives/*.deb
+    mv "$DEPS/bullseye.part" "$DEPS/bullseye"
+}
+
+# ---------------------------------------------------------------- main
+install=1
+components=()
+for arg in "$@"; do
+    case $arg in
+    --no-install) install=0 ;;
+    --python)
+        echo "$VENV/bin/python"
+        exit 0
+        ;;
+    -*) die "no option '$arg': --no-install, --python" ;;
+    *) components+=("$arg") ;;
+    esac
+done
+[ ${#components[@]} -gt 0 ] || components=(build)
+wants() { [[ " ${components[*]} " == *" $1 "* ]]; }
+
+wanted=()
+for component in "${components[@]}"; do
+    words=$(packages_of "$component") || exit 1
+    read -r -a words <<<"${words//$'\n'/ }"
+    wanted+=("${words[@]}")
+done
+mapfile -t missing < <(missing_packages "${wanted[@]}")
+can_install_packages=1
+if [ $install = 0 ] || [ "$(id -u)" != 0 ]; then can_install_packages=0; fi
+short=0
+if [ ${#missing[@]} -gt 0 ] && [ $can_install_packages = 0 ]; then
+    say "${#missing[@]} packages are missing; run as root:"
+    apt_line "${missing[@]}"
+    short=1
+fi
+
+steps=() # what to do besides packages
+if wants build && ! cuda_toolkit_headers && ! cuda_wheel_headers; then steps+=(unpack_cuda_headers); fi
+if wants jax && [ ! -e "$VENV/complete" ]; then steps+=(make_venv); fi
+if wants chroot && [ ! -d "$DEPS/bullseye" ]; then steps+=(make_debian11); fi
+if [ $install = 0 ] && [ ${#steps[@]} -gt 0 ]; then
+    say "not made yet in $DEPS; run:"
+    for step in "${steps[@]}"; do
+        case $step in
+        unpack_cuda_headers) echo "bash $HERE/setup.sh build # pip download -r $HERE/requirements-cuda.txt" ;;
+        make_venv) echo "bash $HERE/setup.sh jax # pip install -r $HERE/requirements.txt into $VENV" ;;
+        make_debian11) echo "bash $HERE/setup.sh chroot # debootstrap bullseye into $DEPS/bullseye" ;;
+        esac
+    done
+    short=1
+fi
+[ $short = 0 ] || exit 1
+if [ ${#missing[@]} = 0 ] && [ ${#steps[@]} = 0 ]; then exit 0; fi
+
+mkdir -p "$DEPS"
+LOG=$DEPS/setup.log
+exec 9>"$DEPS/.lock"
+flock 9 # two at once: the second finds everything done
+mapfile -t missing < <(missing_packages "${wanted[@]}")
+if [ ${#missing[@]} -gt 0 ]; then
+    say "installing ${#missing[@]} packages: ${missing[*]}"
+    install_packages "${missing[@]}"
+fi
+for step in "${steps[@]}"; do
+    case $step in
+    unpack_cuda_headers) cuda_wheel_headers || unpack_cuda_headers ;;
+    make_venv) [ -e "$VENV/complete" ] || make_venv ;;
+    make_debian11) [ -d "$DEPS/bullseye" ] || make_debian11 ;;
+    esac
+done
