@@ -1,0 +1,30 @@
+// `--if 'SLURM_LOCALID==0 && SLURM_NODEID%4==0'`: a condition over integers from the environment. nsys-jax hands such
+// text to bash; a profiler must not run a shell on every rank, so this is a small language of its own: integers,
+// variables (`rank`, `local_rank`, `node`, `world_size`, or any environment variable that holds an integer),
+// || && ! == != < <= > >= + - * / % and parentheses, with C's precedence. Nothing is compiled or allocated: the text is
+// evaluated as it is read, in the wrapper and, where only a process knows its rank, in each process. Agent-safe.
+#pragma once
+
+#include <cstddef>
+
+#include "agent/base/env.h"
+#include "agent/contract/rank_identity.h"
+
+namespace jaxprof {
+
+enum class ConditionValue {
+  kFalse,
+  kTrue,
+  kUnknown,  // a variable that it depends on is not set or not an integer
+  kInvalid,  // not a condition; the same on every rank
+};
+
+struct ConditionResult {
+  ConditionValue value = ConditionValue::kInvalid;
+  std::size_t fault_offset = 0;  // of kInvalid: where reading stopped
+  char unknown_variable[64] = {};  // of kUnknown: the first such variable
+};
+
+ConditionResult evaluate_condition(const char* text, const RankIdentity& rank, const Env& env) noexcept;
+
+}  // namespace jaxprof

@@ -1,0 +1,32 @@
+#include "agent/contract/run_layout.h"
+
+#include <cstring>
+
+namespace jaxprof::run_layout {
+namespace {
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+std::string task_of(const std::string& name, const char* suffix) {
+  const std::size_t prefix_length = std::strlen(kTaskPrefix);
+  if (name.compare(0, prefix_length, kTaskPrefix) != 0 || !ends_with(name, suffix)) return {};
+  const std::size_t end = name.size() - std::strlen(suffix);
+  return end > prefix_length ? name.substr(prefix_length, end - prefix_length) : std::string();
+}
+
+}  // namespace
+
+std::string task_name(std::int32_t rank, const std::string& host, std::int64_t pid) {
+  if (rank >= 0) return "rank" + std::to_string(rank);
+  return host + "." + std::to_string(pid);
+}
+
+std::string task_of_start_record(const std::string& name) { return task_of(name, kTaskStartSuffix); }
+std::string task_of_end_record(const std::string& name) { return task_of(name, kTaskEndSuffix); }
+
+bool is_part_spool(const std::string& name) { return ends_with(name, std::string(kSpoolSuffix) + kPartSuffix); }
+bool is_spool(const std::string& name) { return ends_with(name, kSpoolSuffix) || is_part_spool(name); }
+
+}  // namespace jaxprof::run_layout

@@ -1,0 +1,56 @@
+// Where everything lies: the only place that spells a file name of the run directory or of a task's spool directory.
+//
+//   DIRECTORY/                     the run directory, shared by all ranks
+//     STEM.jxspool                 what one process recorded, complete or not
+//     STEM.jxspool.part            the same while it is being copied
+//     .run-JOB.STEP.RESTART/       state of one run; several runs may share DIRECTORY
+//       task.NAME.start.json       a task began (contract/task_record.h)
+//       task.NAME.end.json         it ended, and what it left
+//   SPOOL/                         one folder a task, on a disk of the node
+//     session                      the session page
+//     slotN.pPID.jxspool           what the N-th process records
+//     slotN.pPID.rings             its memory file
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace jaxprof::run_layout {
+
+inline constexpr const char* kSpoolSuffix = ".jxspool";
+inline constexpr const char* kPartSuffix = ".part";
+inline constexpr const char* kRunPrefix = ".run-";
+inline constexpr const char* kTaskPrefix = "task.";
+inline constexpr const char* kTaskStartSuffix = ".start.json";
+inline constexpr const char* kTaskEndSuffix = ".end.json";
+inline constexpr const char* kSessionName = "session";
+
+inline std::string run_state_directory(const std::string& directory, const std::string& run_id) {
+  return directory + "/" + kRunPrefix + run_id;
+}
+inline std::string task_start_path(const std::string& state_directory, const std::string& task) {
+  return state_directory + "/" + kTaskPrefix + task + kTaskStartSuffix;
+}
+inline std::string task_end_path(const std::string& state_directory, const std::string& task) {
+  return state_directory + "/" + kTaskPrefix + task + kTaskEndSuffix;
+}
+inline std::string spool_path(const std::string& directory, const std::string& stem) {
+  return directory + "/" + stem + kSpoolSuffix;
+}
+inline std::string session_path(const std::string& spool_directory) { return spool_directory + "/" + kSessionName; }
+
+// The name under which a process writes when STEM is not its own: it is taken, or the process is not its rank's first.
+inline std::string stem_of_process(const std::string& stem, const std::string& host, std::int64_t pid) {
+  return stem + "." + host + "." + std::to_string(pid);
+}
+
+// A task's name in its records: its rank, or host and pid where no rank is known.
+std::string task_name(std::int32_t rank, const std::string& host, std::int64_t pid);
+
+// If `name` is a task's start (or end) record, its task; else "".
+std::string task_of_start_record(const std::string& name);
+std::string task_of_end_record(const std::string& name);
+bool is_spool(const std::string& name);       // STEM.jxspool or STEM.jxspool.part
+bool is_part_spool(const std::string& name);  // STEM.jxspool.part
+
+}  // namespace jaxprof::run_layout

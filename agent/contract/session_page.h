@@ -1,0 +1,116 @@
+// The session page: one small file a task, mapped by the wrapper and by every process of the task that an agent is
+// loaded into. The wrapper writes the plan before it starts the job; each process claims a slot and keeps its state and
+// counters there. It is the only channel between the two, and it needs no daemon and no handshake, so that neither side
+// can make the other wait. It is fully allocated before it is mapped: a sparse page on a full disk would be SIGBUS in
+// the user's process. Node-local, same build on both sides: the version is checked, nothing else is converted.
+// Agent-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/contract/output_template.h"
+#include "agent/contract/rank_identity.h"
+#include "agent/contract/rank_selection.h"
+
+namespace jaxprof {
+
+// The environment variable that holds the page's absolute path.
+inline constexpr const char* kSessionVariable = "JAXPROF_SESSION";
+
+inline constexpr std::uint32_t kSessionVersion = 1;
+inline constexpr std::uint32_t kMaxProcessSlots = 256;
+
+// Why something was not recorded. The values are stored in spools: add at the end only.
+enum class Drop : std::uint16_t {
+  kRingFull = 0,          // events: the thread's ring was full
+  kStateLogFull = 1,      // strings, schemas, …: the process's registration log was full
+  kPayloadTruncated = 2,  // payloads cut to kMaxPayloadBytes
+  kForkedChild = 3,       // events of a forked child that did not exec: it shares its parent's state and is ignored
+  kAfterEnd = 4,          // events after the process's last flush
+  kNoThreadRing = 5,      // events of threads beyond kMaxThreadRings, or without memory for a ring
+  kSpoolWriteFailed = 6,  // bytes that the local disk did not take
+  kForeignHandle = 7,     // NCCL parents or handles that are not this process's (PXN, stale graph parents)
+  kUnbalancedPop = 8,     // NVTX pops without a push since attach
+  kCount = 9,
+};
+// A stable short word for files and messages, e.g. "ring-full".
+const char* drop_name(Drop drop) noexcept;
+
+enum class SlotState : std::uint32_t {
+  kFree = 0,
+  kStarting = 1,
+  kRecording = 2,
+  kNotSelected = 3,  // attached, found its rank unselected, does nothing
+  kFailed = 4,       // attached, could not record; `note` says why
+  kEnded = 5,        // wrote its footer
+};
+
+enum HookBit : std::uint32_t {
+  kHookCuda = 1,
+  kHookNvtx = 2,
+  kHookNvtxExtension = 4,
+  kHookNccl = 8,
+};
+
+// One process. Written by that process only, except for the counters, which a forked child may raise too.
+struct ProcessSlot {
+  std::atomic<SlotState> state;
+  std::int32_t pid;
+  std::uint64_t start_ticks;  // field 22 of /proc/PID/stat: tells the process from a later one with the same pid
+  RankIdentity rank;          // rank_variable is meaningless outside the process; see below
+  char rank_variable[48];
+  char stem[kStemBytes];       // the expanded STEM of the output template
+  char unset_variable[64];     // a variable that the template wanted and the process did not have; "" if none
+  char spool_name[64];         // in the spool directory
+  char ring_name[64];
+  char note[256];              // of kFailed: why
+  std::atomic<std::uint32_t> hooks;           // HookBit
+  std::atomic<std::uint32_t> nvtx_instances;  // copies of NVTX in the process that called us
+  std::atomic<std::uint32_t> nccl_api;        // profiler API version that NCCL chose; 0: none
+  std::atomic<std::uint32_t> nccl_communicators;
+  std::atomic<std::uint64_t> events;
+  std::atomic<std::uint64_t> spool_bytes;
+  std::atomic<std::uint64_t> drops[static_cast<int>(Drop::kCount)];
+};
+
+// What the wrapper decided before the job started; constant from then on.
+struct SessionPlan {
+  char magic[8];  // "JXSESSN"
+  std::uint32_t version;
+  std::uint32_t page_bytes;
+  std::int32_t wrapper_pid;
+  std::uint32_t ring_bytes;         // a thread's ring; a power of two
+  std::uint64_t state_log_bytes;    // cap of a process's registration log
+  std::uint64_t capture_events;     // 1: record events, 0: registrations only
+  RunIdentity run;
+  char spool_directory[kPathBytes];  // node-local, private to the task
+  char stem_template[kPathBytes];    // the STEM part of the output template
+  char host[65];
+  char boot_id[40];
+  RankSelection selection;           // what each process still has to decide; selects all if nothing
+};
+
+struct SessionPage {
+  SessionPlan plan;
+  alignas(64) std::atomic<std::uint32_t> claimed_slots;        // may exceed kMaxProcessSlots
+  alignas(64) ProcessSlot slots[kMaxProcessSlots];
+};
+
+inline constexpr char kSessionMagic[8] = "JXSESSN";
+
+// Maps an existing page and checks magic, version and size; null if it is not one. Never unmapped: callbacks may come
+// at any time.
+SessionPage* map_session_page(const char* path) noexcept;
+
+// A new page at `path`, allocated, mapped and zeroed but for magic, version and size. Null with errno on failure; the
+// file is then gone.
+SessionPage* create_session_page(const char* path) noexcept;
+
+// Takes the next free slot; null if none is left.
+ProcessSlot* claim_slot(SessionPage* page, std::uint32_t* index) noexcept;
+
+// Field 22 of /proc/`pid`/stat, in clock ticks since boot; 0 if the process is gone.
+std::uint64_t process_start_ticks(pid_t pid) noexcept;
+
+}  // namespace jaxprof

@@ -1,0 +1,134 @@
+#include "agent/contract/task_record.h"
+
+#include <nlohmann/json.hpp>
+
+namespace jaxprof {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kRecordVersion = 1;
+
+// The members of each record, once for both directions: `visit(name, member)`.
+template <typename Record, typename Visit>
+void visit_start(Record& r, Visit&& visit) {
+  visit("run_id", r.run_id);
+  visit("job_id", r.job_id);
+  visit("step_id", r.step_id);
+  visit("restart", r.restart);
+  visit("task", r.task);
+  visit("rank", r.rank);
+  visit("world_size", r.world_size);
+  visit("local_rank", r.local_rank);
+  visit("node_index", r.node_index);
+  visit("launcher", r.launcher);
+  visit("rank_variable", r.rank_variable);
+  visit("host", r.host);
+  visit("boot_id", r.boot_id);
+  visit("pid", r.pid);
+  visit("realtime_ns", r.realtime_ns);
+  visit("is_profiled", r.is_profiled);
+  visit("has_inner_ranks", r.has_inner_ranks);
+  visit("reason", r.reason);
+  visit("output", r.output);
+  visit("stem", r.stem);
+  visit("spool_directory", r.spool_directory);
+  visit("notes", r.notes);
+  visit("selection", r.selection);
+  visit("command", r.command);
+  visit("version", r.version);
+}
+
+template <typename Record, typename Visit>
+void visit_process(Record& p, Visit&& visit) {
+  visit("slot", p.slot);
+  visit("pid", p.pid);
+  visit("rank", p.rank);
+  visit("state", p.state);
+  visit("spool", p.spool);
+  visit("kept", p.kept);
+  visit("note", p.note);
+}
+
+template <typename Record, typename Visit>
+void visit_end(Record& r, Visit&& visit) {
+  visit("task", r.task);
+  visit("exit_code", r.exit_code);
+  visit("signal", r.signal);
+  visit("realtime_ns", r.realtime_ns);
+  visit("notes", r.notes);
+}
+
+struct ToJson {
+  Json& json;
+  template <typename T>
+  void operator()(const char* name, const T& member) const {
+    json[name] = member;
+  }
+};
+
+struct FromJson {
+  const Json& json;
+  template <typename T>
+  void operator()(const char* name, T& member) const {
+    json.at(name).get_to(member);
+  }
+};
+
+// Commands and paths are bytes, JSON is UTF-8: what is not UTF-8 becomes U+FFFD.
+std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+// The JSON library throws; nothing of that leaves this file.
+template <typename Record, typename Read>
+Result<Record> parse(const std::string& text, const char* what, Read&& read) {
+  try {
+    const Json json = Json::parse(text);
+    if (const int version = json.at("version_of_record").get<int>(); version != kRecordVersion) {
+      return fail(ErrorCode::kInputUnreadable, std::string(what) + " has version " + std::to_string(version) +
+                                                   ", this program reads " + std::to_string(kRecordVersion));
+    }
+    Record record;
+    read(json, record);
+    return record;
+  } catch (const nlohmann::json::exception& error) {
+    return fail(ErrorCode::kInputUnreadable, std::string("not a ") + what + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+std::string to_json(const TaskStart& start) {
+  Json json;
+  json["version_of_record"] = kRecordVersion;
+  visit_start(start, ToJson{json});
+  return dump(json);
+}
+
+std::string to_json(const TaskEnd& end) {
+  Json json;
+  json["version_of_record"] = kRecordVersion;
+  visit_end(end, ToJson{json});
+  json["processes"] = Json::array();
+  for (const PublishedProcess& process : end.processes) {
+    Json item;
+    visit_process(process, ToJson{item});
+    json["processes"].push_back(item);
+  }
+  return dump(json);
+}
+
+Result<TaskStart> parse_task_start(const std::string& text) {
+  return parse<TaskStart>(text, "task start record",
+                          [](const Json& json, TaskStart& start) { visit_start(start, FromJson{json}); });
+}
+
+Result<TaskEnd> parse_task_end(const std::string& text) {
+  return parse<TaskEnd>(text, "task end record", [](const Json& json, TaskEnd& end) {
+    visit_end(end, FromJson{json});
+    for (const Json& item : json.at("processes")) {
+      visit_process(end.processes.emplace_back(), FromJson{item});
+    }
+  });
+}
+
+}  // namespace jaxprof

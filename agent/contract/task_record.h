@@ -1,0 +1,67 @@
+// What a wrapper tells the merge about its task, in two small JSON files of the run's state folder: one before the job
+// starts, one after it ended. A rank that could not be profiled is thereby known with its reason, and a rank that has a
+// start but no end was killed together with its wrapper.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "agent/base/result.h"
+
+namespace jaxprof {
+
+struct TaskStart {
+  std::string run_id;
+  std::string job_id;
+  std::string step_id;
+  std::int64_t restart = 0;
+  std::string task;  // run_layout::task_name
+  std::int64_t rank = -1;
+  std::int64_t world_size = -1;
+  std::int64_t local_rank = -1;
+  std::int64_t node_index = -1;
+  std::string launcher;
+  std::string rank_variable;
+  std::string host;
+  std::string boot_id;
+  std::int64_t pid = 0;
+  std::int64_t realtime_ns = 0;    // CLOCK_REALTIME
+  bool is_profiled = false;
+  bool has_inner_ranks = false;    // the command starts ranks of its own, which decide for themselves
+  std::string reason;              // why it is not profiled
+  std::string output;              // the output template
+  std::string stem;                // the STEM that was claimed for the task's own process
+  std::string spool_directory;     // on the node
+  std::vector<std::string> notes;  // e.g. that the name was taken
+  std::string selection;           // options that select ranks, as given; "" if none
+  std::vector<std::string> command;
+  std::string version;             // of jaxprof
+};
+
+struct PublishedProcess {
+  std::int64_t slot = 0;
+  std::int64_t pid = 0;
+  std::int64_t rank = -1;
+  std::string state;   // "ended", "cut" (no footer), "not-selected", "failed"
+  std::string spool;   // file name in the run directory; "" if none
+  std::string kept;    // path on the node of a spool that could not be published; "" if none
+  std::string note;
+};
+
+struct TaskEnd {
+  std::string task;
+  std::int64_t exit_code = -1;  // -1: died of `signal`
+  std::int64_t signal = 0;
+  std::int64_t realtime_ns = 0;
+  std::vector<PublishedProcess> processes;
+  std::vector<std::string> notes;
+};
+
+std::string to_json(const TaskStart& start);
+std::string to_json(const TaskEnd& end);
+// kInputUnreadable with the member at fault when `text` is not such a record.
+Result<TaskStart> parse_task_start(const std::string& text);
+Result<TaskEnd> parse_task_end(const std::string& text);
+
+}  // namespace jaxprof
