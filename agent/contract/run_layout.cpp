@@ -23,6 +23,15 @@ std::string task_name(std::int32_t rank, const std::string& host, std::int64_t p
   return host + "." + std::to_string(pid);
 }
 
+std::string task_spool_directory(const std::string& base, std::uint32_t uid, const std::string& run_id,
+                                 const std::string& task, std::int64_t pid) {
+  return base + "/jaxprof." + std::to_string(uid) + "." + run_id + "." + task + "." + std::to_string(pid);
+}
+
+std::string node_marks_directory(const std::string& base, std::uint32_t uid, const std::string& run_id) {
+  return base + "/jaxprof." + std::to_string(uid) + "." + run_id + ".node";
+}
+
 std::string task_of_start_record(const std::string& name) { return task_of(name, kTaskStartSuffix); }
 std::string task_of_end_record(const std::string& name) { return task_of(name, kTaskEndSuffix); }
 

@@ -6,10 +6,13 @@
 //     .run-JOB.STEP.RESTART/       state of one run; several runs may share DIRECTORY
 //       task.NAME.start.json       a task began (contract/task_record.h)
 //       task.NAME.end.json         it ended, and what it left
+//       said.WHAT                  a line that one task of the run prints for all: the first to make the mark prints
+//       check.NAME                 what one task found under --check; gone when the table is printed
 //   SPOOL/                         one folder a task, on a disk of the node
 //     session                      the session page
 //     slotN.pPID.jxspool           what the N-th process records
 //     slotN.pPID.rings             its memory file
+//   BASE/jaxprof.UID.RUN.node/     beside the spool directories: marks of the tasks of one node and run
 #pragma once
 
 #include <cstdint>
@@ -24,6 +27,8 @@ inline constexpr const char* kTaskPrefix = "task.";
 inline constexpr const char* kTaskStartSuffix = ".start.json";
 inline constexpr const char* kTaskEndSuffix = ".end.json";
 inline constexpr const char* kSessionName = "session";
+inline constexpr const char* kMarkPrefix = "said.";
+inline constexpr const char* kCheckPrefix = "check.";
 
 inline std::string run_state_directory(const std::string& directory, const std::string& run_id) {
   return directory + "/" + kRunPrefix + run_id;
@@ -37,12 +42,26 @@ inline std::string task_end_path(const std::string& state_directory, const std::
 inline std::string spool_path(const std::string& directory, const std::string& stem) {
   return directory + "/" + stem + kSpoolSuffix;
 }
+inline std::string part_spool_path(const std::string& directory, const std::string& stem) {
+  return spool_path(directory, stem) + kPartSuffix;
+}
+inline std::string mark_path(const std::string& state_directory, const std::string& what) {
+  return state_directory + "/" + kMarkPrefix + what;
+}
+inline std::string check_record_path(const std::string& state_directory, const std::string& task) {
+  return state_directory + "/" + kCheckPrefix + task;
+}
 inline std::string session_path(const std::string& spool_directory) { return spool_directory + "/" + kSessionName; }
 
 // The name under which a process writes when STEM is not its own: it is taken, or the process is not its rank's first.
 inline std::string stem_of_process(const std::string& stem, const std::string& host, std::int64_t pid) {
   return stem + "." + host + "." + std::to_string(pid);
 }
+
+// The private folder of a task, and the one that all tasks of a user's run on this node share, below the spool base.
+std::string task_spool_directory(const std::string& base, std::uint32_t uid, const std::string& run_id,
+                                 const std::string& task, std::int64_t pid);
+std::string node_marks_directory(const std::string& base, std::uint32_t uid, const std::string& run_id);
 
 // A task's name in its records: its rank, or host and pid where no rank is known.
 std::string task_name(std::int32_t rank, const std::string& host, std::int64_t pid);

@@ -48,6 +48,9 @@ void visit_process(Record& p, Visit&& visit) {
   visit("spool", p.spool);
   visit("kept", p.kept);
   visit("note", p.note);
+  visit("events", p.events);
+  visit("dropped", p.dropped);
+  visit("bytes", p.bytes);
 }
 
 template <typename Record, typename Visit>

@@ -47,6 +47,9 @@ struct PublishedProcess {
   std::string spool;   // file name in the run directory; "" if none
   std::string kept;    // path on the node of a spool that could not be published; "" if none
   std::string note;
+  std::int64_t events = 0;   // records of calls and ranges that it took
+  std::int64_t dropped = 0;  // sum of its drop counters
+  std::int64_t bytes = 0;    // of its spool, as published
 };
 
 struct TaskEnd {
