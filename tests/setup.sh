@@ -5,7 +5,7 @@
 # there, work on a bare Debian 12 as root, and never start a daemon.  Nothing else in the project downloads anything.
 #
 # Usage: setup.sh [--no-install] [COMPONENT...]       (default: build)
-#        setup.sh --python                            print the Python with JAX that `jax` installs
+#        setup.sh --path python|debian11              print where the Python with JAX or the Debian 11 tree is put
 #   build   compilers, libraries, CUDA headers
 #   slurm   the daemons of slurm/cluster.sh and Open MPI's launcher
 #   jax     a Python environment with JAX and nvtx (tests/requirements.txt)
@@ -147,16 +147,20 @@ make_debian11() {
 }
 
 # ---------------------------------------------------------------- main
+if [ "${1:-}" = --path ]; then
+    case ${2:-} in
+    python) echo "$VENV/bin/python" ;;
+    debian11) echo "$DEPS/bullseye" ;;
+    *) die "--path python or --path debian11" ;;
+    esac
+    exit 0
+fi
 install=1
 components=()
 for arg in "$@"; do
     case $arg in
     --no-install) install=0 ;;
-    --python)
-        echo "$VENV/bin/python"
-        exit 0
-        ;;
-    -*) die "no option '$arg': --no-install, --python" ;;
+    -*) die "no option '$arg': --no-install or --path" ;;
     *) components+=("$arg") ;;
     esac
 done

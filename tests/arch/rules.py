@@ -1,0 +1,79 @@
+"""Which file may include what: the project's architecture as tables, and nothing else.
+
+An edge that is not in a table here is an error.  Whoever needs a new one changes this file, where it is seen in review,
+instead of adding an include that nobody notices.  check_sources.py applies the tables.
+"""
+
+# Folder -> folders it may include.  A file belongs to the longest folder named here; itself is always allowed.
+# Folders below a name (merge/clock below merge) count as that folder.
+_FOUNDATION = ("agent/base", "agent/contract", "agent/spool")
+_EVERYTHING = ("agent", "launcher", "netsampler", "merge", "slurm", "tests")
+
+ALLOWED_FOLDERS = {
+    "agent/base": (),
+    "agent/contract": ("agent/base",),
+    "agent/spool": ("agent/base", "agent/contract"),
+    "agent/collect": _FOUNDATION + ("agent/nvtx", "agent/nccl", "agent/cupti"),
+    "agent/nvtx": _FOUNDATION,
+    "agent/nccl": _FOUNDATION,
+    "agent/cupti": _FOUNDATION,
+    "launcher": _FOUNDATION,
+    "netsampler": _FOUNDATION,
+    "merge": _FOUNDATION,
+    "slurm": ("agent/base", "agent/contract"),
+    "tests": _EVERYTHING,
+    # They write the other side's ABI for themselves: a shared header would hide a shared mistake.
+    "tests/puppets": ("agent/base", "agent/contract", "agent/spool", "tests/doubles"),
+    "tests/doubles": ("agent/base", "agent/contract", "agent/spool"),
+}
+
+# Single headers that a folder may include besides its folders.
+ALLOWED_HEADERS = {
+    "agent/nvtx": ("agent/collect/event_sink.h",),
+    "agent/nccl": ("agent/collect/event_sink.h",),
+    "agent/cupti": ("agent/collect/event_sink.h",),
+}
+
+# (what, regular expression on the included name, regular expression on the files that may include it)
+FENCES = (
+    ("CUPTI", r"cupti(_\w+)?\.h", r"agent/cupti/.*"),
+    ("HDF5", r"(hdf5|hdf5_hl|H5\w+)\.h", r"merge/runfile/.*"),
+    ("MPI", r"mpi(_\w+)?\.h", r"merge/.*|tests/puppets/.*"),
+    ("SPANK", r"slurm/\w+\.h", r"slurm/spank/.*"),
+    ("CLI11", r"CLI/.*", r"(.*/)?options\.cpp"),
+    ("netlink", r"netlink/.*|linux/(netlink|rtnetlink|genetlink)\.h", r"netsampler/nic/.*"),
+    ("libibverbs", r"infiniband/.*|rdma/.*", r"netsampler/gpu/.*|netsampler/nic/verbs_probe\.cpp"),
+    ("NVML", r"nvml\.h", r"netsampler/gpu/.*|netsampler/nic/verbs_probe\.cpp"),
+)
+
+# (what, regular expression on the included name, folder, most files of that folder that may include it)
+SINGLE_FILE_FENCES = (("MPI", r"mpi(_\w+)?\.h", "merge/", 1),)
+
+# The repository's top level; names that start with a dot are free.
+TOP_LEVEL = (
+    "CHANGELOG.md",
+    "CMakeLists.txt",
+    "CMakePresets.json",
+    "LICENSE",
+    "README.md",
+    "agent",
+    "launcher",
+    "merge",
+    "netsampler",
+    "slurm",
+    "tests",
+)
+
+# A longer source file is listed as a note, never failed: a reason to look whether it is still one noun.
+LISTED_FROM_LINES = 400
+
+# Everything that libjaxprof-agent.so may show to the process that loads it.
+AGENT_EXPORTS = (
+    "InitializeInjection",  # CUDA_INJECTION64_PATH
+    "InitializeInjectionNvtx2",  # NVTX_INJECTION64_PATH
+    "InitializeInjectionNvtxExtension",  # the same, for NVTX's extension modules
+    "ncclProfiler_v5",  # NCCL_PROFILER_PLUGIN
+)
+AGENT_NEEDED = ("libc.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1")
+AGENT_NEWEST_GLIBC = (2, 28)  # RHEL 8
+AGENT_TLS_BYTES = 8  # one pointer; more may not fit the static TLS left when it is loaded late

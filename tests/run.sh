@@ -1,0 +1,179 @@
+#!/usr/bin/env bash
+# run.sh - everything that must hold before a change lands: set up, check the sources, build, test, fuzz.
+#
+# One command for a developer and for CI, from any folder, on a bare Debian 12 as root.  Each phase runs even if an
+# earlier one failed, so that one run shows all there is to mend; the last line is "N passed, N failed".
+#
+# Usage: run.sh [--full] [--no-install] [-R REGEX]
+#   --full        also the thread sanitizer, clang-tidy over everything, and a minute a fuzz target
+#   --no-install  install nothing: print what is missing and stop
+#   -R REGEX      only the ctest tests that match; no source checks, no fuzzing
+#
+# A test whose resource is missing (Slurm, JAX, a Debian 11 tree, ...) skips; JAXPROF_REQUIRE lists the resources for
+# which that is a failure, and is set here to all that set-up provides unless the caller set it.
+# shellcheck disable=SC2317  # `phase` calls the functions by name
+set -uo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$ROOT" || exit 1
+export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,jax,chroot,h5py,pandas,hdf5-tools}
+FUZZ_SECONDS=8
+FULL_FUZZ_SECONDS=60
+
+usage() { sed -n '2,/^# shellcheck/p' "${BASH_SOURCE[0]}" | sed '$d; s/^# \{0,1\}//'; }
+full=0
+install_option=()
+regex=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --full) full=1 ;;
+    --no-install) install_option=(--no-install) ;;
+    -R)
+        regex=${2:?run.sh: -R needs a regular expression}
+        shift
+        ;;
+    --help | -h)
+        usage
+        exit 0
+        ;;
+    *)
+        usage >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+
+# ---------------------------------------------------------------- counting and timing
+passed=0 failed=0 skipped=0
+summary=()
+count() { # NAME STATUS: one check that is not a ctest test
+    if [ "$2" = 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $1"
+    fi
+}
+phase() { # NAME CMD...
+    local name=$1 began=$SECONDS failed_before=$failed verdict=ok
+    shift
+    printf '\n==> %s\n' "$name"
+    "$@"
+    [ "$failed" = "$failed_before" ] || verdict=FAILED
+    summary+=("$(printf '%-14s %5d s  %s' "$name" $((SECONDS - began)) "$verdict")")
+}
+finish() {
+    printf '\n'
+    printf '%s\n' "${summary[@]}"
+    echo "total $SECONDS s"
+    [ $skipped = 0 ] || echo "$skipped skipped"
+    echo "$passed passed, $failed failed"
+    [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+    exit
+}
+
+# ---------------------------------------------------------------- phases
+check_sources() {
+    local scripts sources pythons file status
+    mapfile -t scripts < <(git ls-files --cached --others --exclude-standard -- '*.sh' .ci/run)
+    mapfile -t sources < <(git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.c')
+    mapfile -t pythons < <(git ls-files --cached --others --exclude-standard -- '*.py')
+    shellcheck -x "${scripts[@]}"
+    count "shellcheck of ${#scripts[@]} scripts" $?
+    clang-format --dry-run -Werror "${sources[@]}"
+    count "clang-format of ${#sources[@]} files" $?
+    status=0
+    for file in "${pythons[@]}"; do
+        /usr/bin/python3 -c 'import sys; compile(open(sys.argv[1], encoding="utf-8").read(), sys.argv[1], "exec")' "$file" ||
+            status=1
+    done
+    count "compilation of ${#pythons[@]} Python files" "$status"
+}
+
+build() { # PRESET [TARGET...]
+    local preset=$1 log=build/$1.log targets=()
+    shift
+    [ $# = 0 ] || targets=(--target "$@")
+    mkdir -p build
+    if cmake --preset "$preset" >"$log" 2>&1 && cmake --build --preset "$preset" "${targets[@]}" >"$log" 2>&1; then
+        return 0
+    fi
+    # what failed, not the thousand steps that did not
+    grep -nE -A 20 'FAILED:|error:|CMake Error' "$log" | head -n 150 || tail -n 50 "$log"
+    return 1
+}
+
+# attribute NAME FILE: of the one <testsuite> in ctest's JUnit file
+attribute() { grep -m1 -oE "\b$1=\"[0-9]+\"" "$2" | grep -oE '[0-9]+'; }
+
+build_and_test() { # PRESET CTEST_OPTION...
+    local preset=$1 junit=build/$1/tests.xml total bad left_out
+    shift
+    if ! build "$preset"; then
+        count "build of preset $preset" 1
+        return
+    fi
+    rm -f "$junit"
+    ctest --preset "$preset" -j "$(nproc)" --timeout 300 --output-junit "$ROOT/$junit" --no-tests=ignore \
+        ${regex:+-R "$regex"} "$@"
+    if [ ! -s "$junit" ]; then # nothing selected, or ctest itself failed
+        [ -n "$regex" ] || count "ctest of preset $preset" 1
+        return
+    fi
+    total=$(attribute tests "$junit") bad=$(attribute failures "$junit")
+    left_out=$(($(attribute skipped "$junit") + $(attribute disabled "$junit")))
+    passed=$((passed + total - bad - left_out))
+    failed=$((failed + bad))
+    skipped=$((skipped + left_out))
+}
+
+check_headers() {
+    build release all_verify_interface_header_sets
+    count "each header compiles alone" $?
+}
+
+fuzz() {
+    local target seconds=$FUZZ_SECONDS found=0 corpus
+    [ "$full" = 0 ] || seconds=$FULL_FUZZ_SECONDS
+    if ! build fuzz; then
+        count "build of preset fuzz" 1
+        return
+    fi
+    for target in build/fuzz/bin/*_fuzz; do
+        [ -x "$target" ] || continue
+        found=1
+        corpus=build/fuzz/corpus/${target##*/}
+        mkdir -p "$corpus"
+        echo "${target##*/}: $seconds s"
+        "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 -verbosity=0 \
+            -artifact_prefix="$corpus." "$corpus"
+        count "fuzz target ${target##*/}" $?
+    done
+    [ "$found" = 1 ] || count "fuzz targets exist" 1
+}
+
+tidy() {
+    build tidy
+    count "clang-tidy" $?
+    grep -E 'warning:' build/tidy.log | sort -u | head -n 50
+}
+
+# ---------------------------------------------------------------- the run
+printf '\n==> set-up\n'
+bash tests/setup.sh "${install_option[@]}" build slurm jax tests chroot || exit 1
+summary+=("$(printf '%-14s %5d s  ok' set-up $SECONDS)")
+
+[ -n "$regex" ] || phase sources check_sources
+phase release build_and_test release
+# The programs under test are the release's: with sanitizers only what runs inside one process is repeated.
+phase dev build_and_test dev -LE '^(slurm|chroot|arch)$'
+if [ -z "$regex" ]; then
+    phase headers check_headers
+    [ ! -e tests/fuzz/CMakeLists.txt ] || phase fuzz fuzz
+fi
+if [ "$full" = 1 ]; then
+    phase tsan build_and_test tsan -LE '^(slurm|chroot|arch)$'
+    [ -n "$regex" ] || phase tidy tidy
+fi
+finish
