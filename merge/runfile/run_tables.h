@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -33,7 +34,10 @@ struct FixedText {
   std::array<char, N> bytes{};
 
   FixedText() = default;
-  FixedText(std::string_view text) { text.substr(0, N - 1).copy(bytes.data(), N - 1); }  // NOLINT: as plain as a string
+  template <std::convertible_to<std::string_view> Text>
+  FixedText(const Text& text) {  // NOLINT: as plain as a string
+    std::string_view{text}.substr(0, N - 1).copy(bytes.data(), N - 1);
+  }
   std::string_view view() const {
     const std::string_view all{bytes.data(), N};
     return all.substr(0, all.find('\0'));

@@ -38,6 +38,7 @@ struct TableSpec {
 // An offset column: the rows of part i of `partitions` are [offset[i], offset[i + 1]).
 struct OffsetSpec {
   const char* path;
+  const char* unit;
   const char* long_name;
 };
 
@@ -231,34 +232,71 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"text", "index of /strings/value", "the cause in words", kNoText}, t.text);
 }
 
-// Calls visit(TableSpec, Table&) for every table, in the order of the file.
+constexpr TableSpec spec_of(const TaskTable&) {
+  return {"/job/tasks", true, "task", "n_rows", "tasks of the job step"};
+}
+constexpr TableSpec spec_of(const ProcessTable&) {
+  return {"/job/processes", true, "process", "n_rows", "processes with a spool"};
+}
+constexpr TableSpec spec_of(const DeviceTable&) {
+  return {"/job/devices", true, "device", "n_rows", "GPUs"};
+}
+constexpr TableSpec spec_of(const NodeTable&) {
+  return {"/job/nodes", true, "node", "n_rows", "nodes: boots of an operating system"};
+}
+constexpr TableSpec spec_of(const NicTable&) {
+  return {"/job/nics", true, "nic", "n_rows", "network ports"};
+}
+constexpr TableSpec spec_of(const CommTable&) {
+  return {"/comms", false, "comm", "n_rows", "communicators"};
+}
+constexpr TableSpec spec_of(const CommMemberTable&) {
+  return {"/comms", false, "comm, member_comm_rank", "n_members", "members of communicators"};
+}
+constexpr TableSpec spec_of(const NvtxTable&) {
+  return {"/events/nvtx", false, "process, start_ns", "n_rows", "NVTX ranges and marks"};
+}
+constexpr TableSpec spec_of(const NcclTable&) {
+  return {"/events/nccl", false, "process, start_ns", "n_rows", "NCCL calls, seen from the host"};
+}
+constexpr TableSpec spec_of(const CollectiveTable&) {
+  return {"/collectives", false, "comm, seq", "n_rows", "matched instances"};
+}
+constexpr TableSpec spec_of(const CollectiveMemberTable&) {
+  return {"/collectives", false, "comm, seq, comm_rank", "n_members", "members of matched instances"};
+}
+constexpr TableSpec spec_of(const DiagnosticTable&) {
+  return {"/diagnostics", true, "none", "n_rows", "losses, gaps and doubts"};
+}
+
+// Calls visit(Table&) for every table, in the order of the file.
 template <Is<RunTables> Run>
 void for_each_table(Run& run, auto&& visit) {
-  visit(TableSpec{"/job/tasks", true, "task", "n_rows", "tasks of the job step"}, run.tasks);
-  visit(TableSpec{"/job/processes", true, "process", "n_rows", "processes with a spool"}, run.processes);
-  visit(TableSpec{"/job/devices", true, "device", "n_rows", "GPUs"}, run.devices);
-  visit(TableSpec{"/job/nodes", true, "node", "n_rows", "nodes: boots of an operating system"}, run.nodes);
-  visit(TableSpec{"/job/nics", true, "nic", "n_rows", "network ports"}, run.nics);
-  visit(TableSpec{"/comms", false, "comm", "n_rows", "communicators"}, run.comms);
-  visit(TableSpec{"/comms", false, "comm, member_comm_rank", "n_members", "members"}, run.comm_members);
-  visit(TableSpec{"/events/nvtx", false, "process, start_ns", "n_rows", "NVTX ranges and marks"}, run.nvtx);
-  visit(TableSpec{"/events/nccl", false, "process, start_ns", "n_rows", "NCCL calls, seen from the host"}, run.nccl);
-  visit(TableSpec{"/collectives", false, "comm, seq", "n_rows", "matched instances"}, run.collectives);
-  visit(TableSpec{"/collectives", false, "instance, comm_rank", "n_members", "members"}, run.collective_members);
-  visit(TableSpec{"/diagnostics", true, "none", "n_rows", "losses, gaps and doubts"}, run.diagnostics);
+  visit(run.tasks);
+  visit(run.processes);
+  visit(run.devices);
+  visit(run.nodes);
+  visit(run.nics);
+  visit(run.comms);
+  visit(run.comm_members);
+  visit(run.nvtx);
+  visit(run.nccl);
+  visit(run.collectives);
+  visit(run.collective_members);
+  visit(run.diagnostics);
 }
 
 // Calls visit(OffsetSpec, std::vector<std::uint64_t>& offset, n_parts, n_rows): what the offsets must agree with.
 template <Is<RunTables> Run>
 void for_each_offset(Run& run, auto&& visit) {
-  visit(OffsetSpec{"/comms/member_offset", "first member of each communicator"}, run.comm_member_offset,
-        run.comms.comm.size(), run.comm_members.member_process.size());
-  visit(OffsetSpec{"/events/nvtx/process_offset", "first row of each process"}, run.nvtx_process_offset,
-        run.processes.process.size(), run.nvtx.start_ns.size());
-  visit(OffsetSpec{"/events/nccl/process_offset", "first row of each process"}, run.nccl_process_offset,
-        run.processes.process.size(), run.nccl.start_ns.size());
-  visit(OffsetSpec{"/collectives/member_offset", "first member of each instance"}, run.collective_member_offset,
-        run.collectives.comm.size(), run.collective_members.event_row.size());
+  visit(OffsetSpec{"/comms/member_offset", "position in the member columns", "first member of each communicator"},
+        run.comm_member_offset, run.comms.comm.size(), run.comm_members.member_process.size());
+  visit(OffsetSpec{"/events/nvtx/process_offset", "row of /events/nvtx", "first row of each process"},
+        run.nvtx_process_offset, run.processes.process.size(), run.nvtx.start_ns.size());
+  visit(OffsetSpec{"/events/nccl/process_offset", "row of /events/nccl", "first row of each process"},
+        run.nccl_process_offset, run.processes.process.size(), run.nccl.start_ns.size());
+  visit(OffsetSpec{"/collectives/member_offset", "position in event_row", "first member of each instance"},
+        run.collective_member_offset, run.collectives.comm.size(), run.collective_members.event_row.size());
 }
 
 // Calls visit(AttributeSpec, field&) for every attribute of the root group that a run brings along. The writer adds

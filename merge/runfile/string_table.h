@@ -27,6 +27,14 @@ class StringTable {
     return id;
   }
 
+  // A table without even the empty text; for a reader, which appends all of the file's.
+  static StringTable without_texts() {
+    StringTable table;
+    table.ids_.clear();
+    table.texts_.clear();
+    return table;
+  }
+
   // Appends a text under the next id even if it is there already; for a reader that must keep the file's ids.
   void append(std::string_view text) {
     ids_.emplace(texts_.emplace_back(text), static_cast<StringId>(texts_.size() - 1));

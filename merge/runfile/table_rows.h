@@ -1,7 +1,8 @@
-// A table is many vectors, and a row added by hand forgets one of them sooner or later. These four functions treat a
+// A table is many vectors, and a row added by hand forgets one of them sooner or later. These functions treat a
 // table as rows: count, add a row that is missing everywhere until it is filled in, resize, reorder.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -19,6 +20,14 @@ std::size_t n_rows(const Table& table) {
   for_each_column(table, [&](const auto&, const auto& column) {
     if (std::exchange(is_first, false)) rows = column.size();
   });
+  return rows;
+}
+
+// The length of the longest column: the rows of a table of which only some columns were read.
+template <typename Table>
+std::size_t longest_column(const Table& table) {
+  std::size_t rows = 0;
+  for_each_column(table, [&rows](const auto&, const auto& column) { rows = std::max(rows, column.size()); });
   return rows;
 }
 

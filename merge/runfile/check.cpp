@@ -1,0 +1,99 @@
+// What a column may point to is written in its unit: "index of TABLE" or "row of TABLE".
+#include "merge/runfile/check.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "merge/runfile/table_rows.h"
+
+namespace jaxprof::runfile {
+namespace {
+
+// Rows of each table that a unit can name; a table of which nothing was read limits nothing.
+std::map<std::string_view, std::uint64_t> target_rows(const RunTables& run) {
+  std::map<std::string_view, std::uint64_t> rows;
+  for_each_table(run, [&rows](const auto& table) {
+    const TableSpec spec = spec_of(table);
+    if (std::string_view{spec.rows_attribute} == "n_rows") rows[spec.path] = longest_column(table);
+  });
+  rows["/strings/value"] = run.strings.size();
+  // The offsets know how long the event tables are, even if none of their columns was read.
+  rows["/events/nvtx"] = std::max(rows["/events/nvtx"], run.nvtx_process_offset.back());
+  rows["/events/nccl"] = std::max(rows["/events/nccl"], run.nccl_process_offset.back());
+  return rows;
+}
+
+std::string_view target_of(std::string_view unit) {
+  for (const std::string_view prefix : {"index of ", "row of "}) {
+    if (unit.starts_with(prefix)) return unit.substr(prefix.size());
+  }
+  return {};
+}
+
+template <typename T>
+std::string check_targets(const ColumnSpec<T>& spec, const std::vector<T>& column, std::uint64_t limit) {
+  for (std::size_t row = 0; row < column.size(); ++row) {
+    if (column[row] == spec.missing) continue;
+    const auto value = static_cast<std::uint64_t>(column[row]);  // a negative index becomes a huge one
+    if (value >= limit) {
+      return "row " + std::to_string(row) + " points to " + std::string(spec.unit) + " " + std::to_string(value) +
+             " of " + std::to_string(limit);
+    }
+  }
+  return {};
+}
+
+// The first fault of a table, "" if there is none.
+template <typename Table>
+std::string check_table(const Table& table, Extent extent, const std::map<std::string_view, std::uint64_t>& rows) {
+  const std::size_t n = longest_column(table);
+  std::string fault;
+  for_each_column(table, [&]<typename T>(const ColumnSpec<T>& spec, const std::vector<T>& column) {
+    if (!fault.empty() || (column.empty() && extent == Extent::kPartly)) return;
+    const std::string where = std::string(spec_of(table).path) + "/" + spec.name + ": ";
+    if (column.size() != n) {
+      fault = where + std::to_string(column.size()) + " rows where its table has " + std::to_string(n);
+    }
+    if constexpr (std::is_same_v<T, StringId> || std::is_integral_v<T>) {
+      const auto target = rows.find(target_of(spec.unit));
+      if (!fault.empty() || target == rows.end()) return;
+      if (const std::string bad = check_targets(spec, column, target->second); !bad.empty()) fault = where + bad;
+    }
+  });
+  return fault;
+}
+
+std::string check_offset(const OffsetSpec& spec, const std::vector<std::uint64_t>& offset, std::size_t n_parts,
+                         std::size_t n_rows) {
+  const std::string where = std::string(spec.path) + ": ";
+  if (offset.size() != n_parts + 1) {
+    return where + std::to_string(offset.size()) + " values for " + std::to_string(n_parts) + " parts";
+  }
+  if (offset.front() != 0 || !std::is_sorted(offset.begin(), offset.end())) return where + "does not ascend from 0";
+  if (n_rows > 0 && offset.back() != n_rows) {
+    return where + "ends at " + std::to_string(offset.back()) + " of " + std::to_string(n_rows) + " rows";
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_run(const RunTables& run, Extent extent) {
+  const ErrorCode code = extent == Extent::kWhole ? ErrorCode::kOutputFailed : ErrorCode::kInputUnreadable;
+  std::string fault;
+  for_each_offset(run, [&](const OffsetSpec& spec, const auto& offset, std::size_t n_parts, std::size_t n_rows) {
+    const bool was_not_read = extent == Extent::kPartly && offset.size() == 1;
+    if (fault.empty() && !was_not_read) fault = check_offset(spec, offset, n_parts, n_rows);
+  });
+  if (!fault.empty()) return fail(code, fault);
+  const auto rows = target_rows(run);
+  for_each_table(run, [&](const auto& table) {
+    if (fault.empty()) fault = check_table(table, extent, rows);
+  });
+  if (!fault.empty()) return fail(code, fault);
+  return {};
+}
+
+}  // namespace jaxprof::runfile

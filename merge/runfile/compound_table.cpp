@@ -1,0 +1,79 @@
+// The HDF5 side of the compound tables.
+#include "merge/runfile/compound_table.h"
+
+#include <hdf5_hl.h>
+
+#include <algorithm>
+
+#include "merge/runfile/attributes.h"
+#include "merge/runfile/dataset_reader.h"
+#include "merge/runfile/hdf5_session.h"
+
+namespace jaxprof::runfile {
+namespace {
+
+constexpr hsize_t kMaxChunkRows = 4096;
+
+Status describe(hid_t dataset, const TableSpec& spec, const CompoundRows& rows, std::uint64_t n) {
+  auto status = write_text_attribute(dataset, "long_name", spec.long_name);
+  if (status) status = write_text_attribute(dataset, "sorted_by", spec.sorted_by);
+  if (status) status = write_attribute(dataset, spec.rows_attribute, n);
+  for (std::size_t i = 0; status && i < rows.fields.size(); ++i) {
+    const std::string prefix = "FIELD_" + std::to_string(i);
+    status = write_text_attribute(dataset, (prefix + "_UNITS").c_str(), rows.fields[i].unit);
+    if (status) status = write_text_attribute(dataset, (prefix + "_LONG_NAME").c_str(), rows.fields[i].long_name);
+  }
+  return status;
+}
+
+// The compound type of `rows` in memory; each of its fields is checked against `stored`.
+Result<Handle> memory_rows(const TableSpec& spec, const CompoundRows& rows, hid_t stored) {
+  Handle type{H5Tcreate(H5T_COMPOUND, rows.row_bytes), H5Tclose};
+  for (const CompoundField& field : rows.fields) {
+    const std::string where = std::string(spec.path) + ": field " + field.name;
+    const int index = H5Tget_member_index(stored, field.name.c_str());
+    if (index < 0) return fail(ErrorCode::kInputUnreadable, where + " is missing");
+    const Handle found{H5Tget_member_type(stored, static_cast<unsigned>(index)), H5Tclose};
+    if (auto same = check_type(found.get(), field.type.get()); !same) {
+      return tl::unexpected(std::move(same.error()).wrap(where));
+    }
+    H5Tinsert(type.get(), field.name.c_str(), field.offset_bytes, field.type.get());
+  }
+  return type;
+}
+
+}  // namespace
+
+Status write_compound(hid_t file, const TableSpec& spec, const CompoundRows& rows) {
+  std::vector<const char*> names;
+  std::vector<std::size_t> offsets;
+  std::vector<hid_t> types;
+  for (const CompoundField& field : rows.fields) {
+    names.push_back(field.name.c_str());
+    offsets.push_back(field.offset_bytes);
+    types.push_back(field.type.get());
+  }
+  const hsize_t n = rows.bytes.size() / rows.row_bytes;
+  const herr_t made =
+      H5TBmake_table(spec.long_name, file, spec.path, names.size(), n, rows.row_bytes, names.data(), offsets.data(),
+                     types.data(), std::clamp<hsize_t>(n, 1, kMaxChunkRows), nullptr, 1, rows.bytes.data());
+  if (made < 0) return fail(ErrorCode::kOutputFailed, std::string(spec.path) + ": " + hdf5_cause());
+  const Handle dataset{H5Dopen2(file, spec.path, H5P_DEFAULT), H5Dclose};
+  return describe(dataset.get(), spec, rows, n).map_error([&spec](Error&& error) {
+    return std::move(error).wrap(spec.path);
+  });
+}
+
+Status read_compound(hid_t file, const TableSpec& spec, CompoundRows& rows) {
+  auto source = DatasetReader::open(file, spec.path);
+  if (!source) return tl::unexpected(std::move(source.error()));
+  if (H5Tget_class(source->type()) != H5T_COMPOUND) {
+    return fail(ErrorCode::kInputUnreadable, std::string(spec.path) + " is not a table");
+  }
+  auto type = memory_rows(spec, rows, source->type());
+  if (!type) return tl::unexpected(std::move(type.error()));
+  rows.bytes.resize(source->rows() * rows.row_bytes);
+  return source->read(0, source->rows(), type->get(), rows.bytes.data());
+}
+
+}  // namespace jaxprof::runfile

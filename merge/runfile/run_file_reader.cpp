@@ -1,0 +1,208 @@
+// Opening asks in the order in which a person would want the answer: is it there, is it HDF5, is it ours, is it of our
+// time, is it finished. Reading checks rank, type and length of each dataset and, at the end, all references.
+#include "merge/runfile/run_file_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <charconv>
+
+#include "agent/base/unique_fd.h"
+#include "merge/runfile/attributes.h"
+#include "merge/runfile/check.h"
+#include "merge/runfile/compound_table.h"
+#include "merge/runfile/dataset_reader.h"
+#include "merge/runfile/hdf5_session.h"
+#include "merge/runfile/table_rows.h"
+
+namespace jaxprof::runfile {
+
+struct RunFileReader::State {
+  std::string path;
+  Handle file;
+  RunAttributes attributes;
+  std::string tool_version;
+  std::string schema_version;
+};
+
+namespace {
+
+constexpr std::uint64_t kStringsAtOnce = 65'536;
+
+tl::unexpected<Error> unreadable(std::string message) {
+  return fail(ErrorCode::kInputUnreadable, std::move(message));
+}
+
+Status check_is_file(const std::string& path) {
+  const UniqueFd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!fd) return fail_errno(ErrorCode::kInputUnreadable, "cannot be opened");
+  struct stat found {};
+  if (::fstat(fd.get(), &found) != 0) return fail_errno(ErrorCode::kInputUnreadable, "cannot be opened");
+  if (!S_ISREG(found.st_mode)) return unreadable("is not a regular file");
+  if (found.st_size == 0) return unreadable("is empty");
+  return {};
+}
+
+Result<Handle> open_hdf5(const std::string& path) {
+  if (auto there = check_is_file(path); !there) return tl::unexpected(std::move(there.error()));
+  if (H5Fis_hdf5(path.c_str()) <= 0) return unreadable("is not a run file (not HDF5)");
+  const Handle access = file_access();
+  Handle file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose};
+  if (!file) return unreadable("is damaged or cut short: " + hdf5_cause());
+  return file;
+}
+
+Status check_schema(hid_t file, std::string& schema_version) {
+  const auto schema = read_text_attribute(file, "schema");
+  if (!schema) return unreadable("is HDF5 but not a run file: " + schema.error().message);
+  constexpr std::string_view kFamily = kSchemaName.substr(0, kSchemaName.find('/') + 1);
+  if (!std::string_view{*schema}.starts_with(kFamily)) {
+    return unreadable("is of another schema: \"" + *schema + "\" instead of \"" + std::string(kSchemaName) + "\"");
+  }
+  if (auto read = read_attribute(file, "schema_version", schema_version); !read) return read;
+  unsigned major = 0;
+  const auto [end, error] =
+      std::from_chars(schema_version.data(), schema_version.data() + schema_version.size(), major);
+  if (error != std::errc{} || *end != '.') return unreadable("has the schema version \"" + schema_version + "\"");
+  if (major != 1) {
+    return unreadable("has schema version " + schema_version +
+                      ", this program reads 1.x; take the jaxprof that wrote it");
+  }
+  return {};
+}
+
+Status check_complete(hid_t file) {
+  std::uint8_t complete = 0;
+  if (read_attribute(file, "complete", complete) && complete == 1) return {};
+  return unreadable("is not complete: the merge that wrote it did not finish; merge again");
+}
+
+Status read_attributes(hid_t file, RunAttributes& attributes) {
+  Status status;
+  for_each_attribute(attributes, [&](const AttributeSpec& spec, auto& value) {
+    if (status) status = read_attribute(file, spec.name, value);
+  });
+  return status;
+}
+
+template <typename T>
+Status read_column(hid_t file, const std::string& path, std::vector<T>& values, std::uint64_t first,
+                   std::uint64_t count, T missing) {
+  const auto source = DatasetReader::open(file, path);
+  if (!source) return tl::unexpected(source.error());
+  const Handle type = memory_type<T>();
+  if (auto same = source->check(type.get()); !same) return same;
+  if (count == kNoRow) count = source->rows();
+  if (count > source->rows()) return unreadable("dataset " + path + " has " + std::to_string(source->rows()) + " rows");
+  values.assign(count, missing);
+  return source->read(first, count, type.get(), values.data());
+}
+
+// count kNoRow: all rows.
+template <typename Table>
+Status read_table(hid_t file, Table& table, std::uint64_t first, std::uint64_t count, const IsWanted& is_wanted) {
+  const TableSpec spec = spec_of(table);
+  if (spec.is_compound) {
+    if (!is_wanted(spec.path)) return {};
+    CompoundRows rows = describe_rows(table, H5I_INVALID_HID);
+    return read_compound(file, spec, rows).map([&] { unpack_rows(rows, table); });
+  }
+  Status status;
+  for_each_column(table, [&]<typename T>(const ColumnSpec<T>& column, std::vector<T>& values) {
+    const std::string path = std::string(spec.path) + "/" + column.name;
+    if (status && is_wanted(path)) status = read_column(file, path, values, first, count, column.missing);
+  });
+  return status;
+}
+
+Status read_strings(hid_t file, StringTable& strings) {
+  const auto source = DatasetReader::open(file, "/strings/value");
+  if (!source) return tl::unexpected(source.error());
+  const Handle type = variable_text_type();
+  if (auto same = source->check(type.get()); !same) return same;
+  std::vector<char*> pointers;
+  strings = StringTable::without_texts();
+  for (std::uint64_t first = 0; first < source->rows(); first += kStringsAtOnce) {
+    const std::uint64_t count = std::min(kStringsAtOnce, source->rows() - first);
+    pointers.assign(count, nullptr);
+    if (auto read = source->read(first, count, type.get(), pointers.data()); !read) return read;
+    for (const char* text : pointers) strings.append(text == nullptr ? "" : text);
+    source->reclaim(count, type.get(), pointers.data());
+  }
+  return strings.size() > 0 ? Status{} : unreadable("/strings/value is empty");
+}
+
+Status read_run(hid_t file, RunTables& run, const IsWanted& is_wanted) {
+  auto status = read_strings(file, run.strings);
+  for_each_table(run, [&](auto& table) {
+    if (status) status = read_table(file, table, 0, kNoRow, is_wanted);
+  });
+  for_each_offset(run, [&](const OffsetSpec& spec, auto& offset, std::size_t, std::size_t) {
+    if (status && is_wanted(spec.path)) status = read_column(file, spec.path, offset, 0, kNoRow, kNoRow);
+    if (status && offset.empty()) status = unreadable(std::string(spec.path) + " is empty");
+  });
+  return status ? check_run(run, Extent::kPartly) : status;
+}
+
+}  // namespace
+
+RunFileReader::RunFileReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RunFileReader::RunFileReader(RunFileReader&&) noexcept = default;
+RunFileReader& RunFileReader::operator=(RunFileReader&&) noexcept = default;
+RunFileReader::~RunFileReader() = default;
+
+const RunAttributes& RunFileReader::attributes() const {
+  return state_->attributes;
+}
+const std::string& RunFileReader::tool_version() const {
+  return state_->tool_version;
+}
+const std::string& RunFileReader::schema_version() const {
+  return state_->schema_version;
+}
+
+Result<RunFileReader> RunFileReader::open(const std::string& path) {
+  prepare_hdf5();
+  auto state = std::make_unique<State>();
+  state->path = path;
+  auto status = open_hdf5(path).map([&state](Handle&& file) { state->file = std::move(file); });
+  const auto then = [&status](auto&& step) {
+    if (status) status = step();
+  };
+  then([&] { return check_schema(state->file.get(), state->schema_version); });
+  then([&] { return check_complete(state->file.get()); });
+  then([&] { return read_attribute(state->file.get(), "tool_version", state->tool_version); });
+  then([&] { return read_attributes(state->file.get(), state->attributes); });
+  if (!status) return tl::unexpected(std::move(status.error()).wrap(path));
+  return RunFileReader{std::move(state)};
+}
+
+Result<RunTables> RunFileReader::read(const IsWanted& is_wanted) const {
+  prepare_hdf5();
+  RunTables run;
+  run.attributes = state_->attributes;
+  if (auto status = read_run(state_->file.get(), run, is_wanted); !status) {
+    return tl::unexpected(std::move(status.error()).wrap(state_->path));
+  }
+  return run;
+}
+
+Result<RunTables> RunFileReader::read_all() const {
+  return read([](std::string_view) { return true; });
+}
+
+template <typename Table>
+Status RunFileReader::read_rows(Table& table, std::uint64_t first, std::uint64_t count,
+                                const IsWanted& is_wanted) const {
+  prepare_hdf5();
+  return read_table(state_->file.get(), table, first, count, is_wanted).map_error([this](Error&& error) {
+    return std::move(error).wrap(state_->path);
+  });
+}
+
+template Status RunFileReader::read_rows(NvtxTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(NcclTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(CollectiveTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(CollectiveMemberTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+
+}  // namespace jaxprof::runfile

@@ -1,0 +1,25 @@
+// Writes a run as a run file: the one call that the merge makes. FORMAT.md says what it looks like.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "agent/base/result.h"
+#include "merge/runfile/run_tables.h"
+
+namespace jaxprof::runfile {
+
+struct WriteOptions {
+  bool may_replace = false;  // an existing file of that name
+  unsigned n_threads = 0;    // that compress; 0: as many as the machine has
+};
+
+struct WrittenFile {
+  std::uint64_t size_bytes;
+};
+
+// Checks `run` (check.h), writes `path`.part, syncs it and names it `path`. On failure (kOutputFailed, with the path
+// and the cause) there is no file and no .part. The calling thread makes all HDF5 calls.
+Result<WrittenFile> write_run_file(const RunTables& run, const std::string& path, const WriteOptions& options = {});
+
+}  // namespace jaxprof::runfile

@@ -1,0 +1,172 @@
+// Values are chosen so that a swapped column or row shows: no two columns of a row are equal.
+#include "tests/unit/runfile/sample_run.h"
+
+#include "merge/runfile/table_rows.h"
+
+namespace jaxprof::runfile::test {
+namespace {
+
+void add_task(RunTables& run, std::int32_t rank, std::uint32_t node, TaskState state, std::string_view reason) {
+  TaskTable& t = run.tasks;
+  const std::size_t i = add_row(t);
+  t.task[i] = static_cast<std::uint32_t>(i);
+  t.rank[i] = rank;
+  t.node[i] = node;
+  t.state[i] = state;
+  t.reason[i] = run.strings.intern(reason);
+  t.host[i] = run.nodes.host[node];
+  t.pid[i] = 4000 + rank;
+  t.exit_code[i] = 0;
+  t.restart[i] = 0;
+}
+
+void add_process(RunTables& run, std::int32_t rank, std::uint32_t node, std::uint64_t n_dropped) {
+  ProcessTable& p = run.processes;
+  const std::size_t i = add_row(p);
+  p.process[i] = static_cast<std::uint32_t>(i);
+  p.task[i] = static_cast<std::uint32_t>(rank);
+  p.rank[i] = rank;
+  p.rank_source[i] = run.strings.intern("SLURM_PROCID");
+  p.world_size[i] = 4;
+  p.local_rank[i] = rank % 2;
+  p.pid[i] = 5000 + rank;
+  p.start_ns[i] = 1000 + rank;
+  p.end_ns[i] = 9'000'000 + rank;
+  p.node[i] = node;
+  p.is_complete[i] = 1;
+  p.n_events[i] = 3;
+  p.n_dropped[i] = n_dropped;
+  p.nccl_version[i] = 22803;
+  p.plugin_version[i] = 5;
+  p.spool[i] = run.strings.intern("rank" + std::to_string(rank) + ".jxp");
+}
+
+void add_nccl(RunTables& run, std::int32_t comm_rank, std::uint64_t seq, std::int64_t start_ns, std::int64_t dur_ns,
+              std::uint64_t instance) {
+  NcclTable& t = run.nccl;
+  const std::size_t i = add_row(t);
+  t.start_ns[i] = t.enqueue_ns[i] = start_ns;
+  t.end_api_ns[i] = start_ns + dur_ns;
+  t.comm[i] = 0;
+  t.comm_rank[i] = comm_rank;
+  t.seq[i] = seq;
+  t.coll[i] = Coll::kAllReduce;
+  t.api[i] = run.strings.intern("ncclAllReduce");
+  t.dtype[i] = Dtype::kF32;
+  t.redop[i] = Redop::kSum;
+  t.algo[i] = Algo::kRing;
+  t.proto[i] = Proto::kSimple;
+  t.count[i] = 256;
+  t.bytes[i] = t.size_bytes[i] = 1024;
+  t.src[i] = NcclSource::kNcclPluginAndNvtx;
+  t.instance[i] = instance;
+}
+
+void add_instance(RunTables& run, std::uint64_t seq, std::vector<std::uint64_t> rows) {
+  CollectiveTable& c = run.collectives;
+  const std::size_t i = add_row(c);
+  c.comm[i] = 0;
+  c.seq[i] = seq;
+  c.coll[i] = Coll::kAllReduce;
+  c.size_bytes[i] = 1024;
+  c.n_ranks[i] = 3;
+  c.n_seen[i] = static_cast<std::uint32_t>(rows.size());
+  c.flags[i] = rows.size() < 3 ? kInstancePartial : std::uint16_t{0};
+  for (const std::uint64_t row : rows) run.collective_members.event_row.push_back(row);
+  run.collective_member_offset.push_back(run.collective_members.event_row.size());
+}
+
+void add_range(RunTables& run, std::int64_t start_ns, std::string_view name, std::int64_t payload) {
+  NvtxTable& t = run.nvtx;
+  const std::size_t i = add_row(t);
+  t.start_ns[i] = start_ns;
+  t.name[i] = run.strings.intern(name);
+  t.tid[i] = 77;
+  t.depth[i] = 0;
+  t.payload[i] = payload;
+  t.kind[i] = NvtxKind::kPushPop;
+}
+
+}  // namespace
+
+RunTables sample_run() {
+  RunTables run;
+  run.attributes.created_unix_ns = 1'700'000'100'000'000'000;
+  run.attributes.epoch_unix_ns = 1'700'000'000'000'000'000;
+  run.attributes.run_id = "81723.0.0";
+  run.attributes.job_id = "81723";
+  run.attributes.step_id = "0";
+  run.attributes.launcher = "slurm";
+  run.attributes.world_size = 4;
+  run.attributes.n_nodes = 2;
+  run.attributes.n_processes = 3;
+  run.attributes.n_dropped = 12;
+  run.attributes.cmdline = "python train.py --name \"ä\"";
+  for (const char* host : {"n1", "n2"}) {
+    const std::size_t i = add_row(run.nodes);
+    run.nodes.node[i] = static_cast<std::uint32_t>(i);
+    run.nodes.host[i] = run.strings.intern(host);
+    run.nodes.boot_id[i] = "8d5b6f5e-0000-4000-8000-00000000000" + std::to_string(i);
+    run.nodes.n_processes[i] = i == 0 ? 2 : 1;
+    run.nodes.n_tasks[i] = 2;
+  }
+  for (int rank = 0; rank < 3; ++rank) add_task(run, rank, rank < 2 ? 0 : 1, TaskState::kProfiled, "");
+  add_task(run, 3, 1, TaskState::kUnprofiled, "NVTX_INJECTION64_PATH is set to another tool");
+  for (int rank = 0; rank < 3; ++rank) add_process(run, rank, rank < 2 ? 0 : 1, rank == 1 ? 12 : 0);
+
+  const std::size_t comm = add_row(run.comms);
+  run.comms.comm[comm] = 0;
+  run.comms.hash[comm] = 0xFEEDFACECAFEBEEF;
+  run.comms.n_ranks[comm] = 3;
+  run.comms.n_nodes[comm] = 2;
+  resize_rows(run.comm_members, 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    run.comm_members.member_process[i] = static_cast<std::uint32_t>(i);
+    run.comm_members.member_comm_rank[i] = static_cast<std::int32_t>(i);
+  }
+  run.comm_member_offset = {0, 3};
+
+  // rows 0, 1: process 0; 2, 3: process 1; 4: process 2, which lacks the second call
+  add_nccl(run, 0, 0, 1'000'000, 10'000, 0);
+  add_nccl(run, 0, 1, 2'000'000, 20'000, 1);
+  add_nccl(run, 1, 0, 1'000'500, 30'000, 0);
+  add_nccl(run, 1, 1, 2'000'500, 40'000, 1);
+  add_nccl(run, 2, 0, 1'001'000, 50'000, 0);
+  run.nccl_process_offset = {0, 2, 4, 5};
+  add_instance(run, 0, {0, 2, 4});
+  add_instance(run, 1, {1, 3});
+
+  add_range(run, 900'000, "step \"1\", α|β", 1);
+  add_range(run, 1'900'000, "step 2", kNoPayload);
+  run.nvtx_process_offset = {0, 1, 2, 2};
+
+  const std::size_t loss = add_row(run.diagnostics);
+  run.diagnostics.severity[loss] = Severity::kWarning;
+  run.diagnostics.rank[loss] = 1;
+  run.diagnostics.process[loss] = 1;
+  run.diagnostics.node[loss] = 0;
+  run.diagnostics.code[loss] = run.strings.intern("drop.ring");
+  run.diagnostics.count[loss] = 12;
+  run.diagnostics.text[loss] = run.strings.intern("ring of thread 77 was full");
+  return run;
+}
+
+RunTables long_run(std::size_t n_rows) {
+  RunTables run;
+  add_row(run.nodes);
+  run.nodes.node[0] = 0;
+  run.nodes.host[0] = run.strings.intern("n1");
+  add_process(run, 0, 0, 0);
+  resize_rows(run.nvtx, n_rows);
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    run.nvtx.start_ns[i] = static_cast<std::int64_t>(i * 1009);
+    run.nvtx.dur_ns[i] = static_cast<std::int64_t>(i * 7919 % 100'003);
+    run.nvtx.depth[i] = static_cast<std::uint16_t>(i % 7);
+    run.nvtx.kind[i] = static_cast<NvtxKind>(i % 3);
+    run.nvtx.payload_f64[i] = static_cast<double>(i) / 3;
+  }
+  run.nvtx_process_offset = {0, n_rows};
+  return run;
+}
+
+}  // namespace jaxprof::runfile::test
