@@ -1,0 +1,64 @@
+// The puppet's command line: what to call, how often, on which communicators, who is late, what of the profiler's
+// interfaces to use and how to end. Parsing is strict: an unknown word is an error, never a guess.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/puppets/nccl_types.h"
+
+namespace jaxprof::puppets {
+
+enum class Operation : std::uint8_t {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast,
+  kReduce,
+  kAlltoAll,
+  kGather,
+  kScatter,
+  kSendRecv,  // a ring: a group of one Send and one Recv
+  kGroup,     // a group of AllReduces
+};
+
+struct Lateness {
+  int rank;
+  std::int64_t delay_ns;
+  int every = 1;  // before each `every`-th call of that rank
+};
+
+struct Options {
+  std::vector<Operation> operations{Operation::kAllReduce};
+  std::vector<std::size_t> sizes_bytes{1U << 10U, 64U << 10U, 1U << 20U};  // count x type size, per call
+  int n_iterations = 10;
+  int n_splits = 0;    // sub-communicators besides the world
+  int n_threads = 1;   // user threads, each with communicators of its own
+  int group_size = 4;  // AllReduces in a kGroup
+  int root = 0;
+  int ranks_per_node = 0;  // 0: the real nodes
+  const DataType* type = find_option(kDataTypes, "float32");
+  const Reduction* reduction = find_option(kReductions, "sum");
+  std::optional<Lateness> late;
+  std::string log_template;
+  bool uses_plugin = true;
+  bool uses_nvtx = true;
+  bool synchronizes_each_call = true;
+  int exit_code = 0;
+  std::uint64_t crash_after_calls = 0;  // 0: never
+  int crash_rank = -1;                  // -1: every rank
+  bool wants_help = false;
+};
+
+// The usage text.
+std::string usage();
+
+// nullopt and `error` set if the command line is wrong.
+std::optional<Options> parse_options(int argc, char** argv, std::string* error);
+
+// "64K" is 65536; K, M, G are powers of 1024.
+std::optional<std::size_t> parse_size(std::string_view text);
+
+}  // namespace jaxprof::puppets
