@@ -140,7 +140,7 @@ fuzz() {
         count "build of preset fuzz" 1
         return
     fi
-    for target in build/fuzz/bin/*_fuzz; do
+    for target in build/fuzz/bin/*fuzz*; do
         [ -x "$target" ] || continue
         found=1
         corpus=build/fuzz/corpus/${target##*/}
