@@ -21,13 +21,14 @@ fi
 mount -t tmpfs tree "$OLD/mnt" # also hides what another process mounts there
 cmake --install "$BUILD" --prefix "$OLD/mnt/elsewhere" >/dev/null
 mount -t proc proc "$OLD/proc"
-in_old() { env -i PATH=/usr/bin:/bin LC_ALL=C chroot "$OLD" "$@"; }
+in_old() { chroot "$OLD" /usr/bin/env -i PATH=/usr/bin:/bin LC_ALL=C "$@"; }
 
 status=0
 fail() {
     echo "FAILED: $*"
     status=1
 }
+shopt -s nullglob
 programs=0
 for program in "$OLD"/mnt/elsewhere/bin/*; do
     name=${program##*/}
@@ -42,14 +43,14 @@ for program in "$OLD"/mnt/elsewhere/bin/*; do
 done
 [ $programs -gt 0 ] || fail "no program was installed"
 
-agent=$(cd "$OLD" && find mnt/elsewhere -name libjaxprof-agent.so)
+agent=$(cd "$OLD/mnt" && find . -name libjaxprof-agent.so -printf '/mnt/%P')
 if [ -z "$agent" ]; then
     fail "libjaxprof-agent.so was not installed"
 else
     # Without a session in the environment the agent must stay dead and silent, and let CUDA go on: 1 is success.
     output=$(in_old /usr/bin/python3.9 -c "
 import ctypes, os
-agent = ctypes.CDLL('/$agent', mode=os.RTLD_NOW | os.RTLD_LOCAL)
+agent = ctypes.CDLL('$agent', mode=os.RTLD_NOW | os.RTLD_LOCAL)
 assert agent.InitializeInjection() == 1" 2>&1) || fail "loading the agent: $output"
     [ -z "$output" ] || fail "the agent is not silent: $output"
 fi
