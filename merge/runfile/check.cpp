@@ -2,7 +2,6 @@
 #include "merge/runfile/check.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -10,20 +9,6 @@
 
 namespace jaxprof::runfile {
 namespace {
-
-// Rows of each table that a unit can name; a table of which nothing was read limits nothing.
-std::map<std::string_view, std::uint64_t> target_rows(const RunTables& run) {
-  std::map<std::string_view, std::uint64_t> rows;
-  for_each_table(run, [&rows](const auto& table) {
-    const TableSpec spec = spec_of(table);
-    if (std::string_view{spec.rows_attribute} == "n_rows") rows[spec.path] = longest_column(table);
-  });
-  rows["/strings/value"] = run.strings.size();
-  // The offsets know how long the event tables are, even if none of their columns was read.
-  rows["/events/nvtx"] = std::max(rows["/events/nvtx"], run.nvtx_process_offset.back());
-  rows["/events/nccl"] = std::max(rows["/events/nccl"], run.nccl_process_offset.back());
-  return rows;
-}
 
 std::string_view target_of(std::string_view unit) {
   for (const std::string_view prefix : {"index of ", "row of "}) {
@@ -47,7 +32,7 @@ std::string check_targets(const ColumnSpec<T>& spec, const std::vector<T>& colum
 
 // The first fault of a table, "" if there is none.
 template <typename Table>
-std::string check_table(const Table& table, Extent extent, const std::map<std::string_view, std::uint64_t>& rows) {
+std::string check_table(const Table& table, Extent extent, const TableRows& rows) {
   const std::size_t n = longest_column(table);
   std::string fault;
   for_each_column(table, [&]<typename T>(const ColumnSpec<T>& spec, const std::vector<T>& column) {
@@ -80,7 +65,17 @@ std::string check_offset(const OffsetSpec& spec, const std::vector<std::uint64_t
 
 }  // namespace
 
-Status check_run(const RunTables& run, Extent extent) {
+TableRows table_rows(const RunTables& run) {
+  TableRows rows;
+  for_each_table(run, [&rows](const auto& table) {
+    const TableSpec spec = spec_of(table);
+    if (std::string_view{spec.rows_attribute} == "n_rows") rows[spec.path] = longest_column(table);
+  });
+  rows["/strings/value"] = run.strings.size();
+  return rows;
+}
+
+Status check_run(const RunTables& run, Extent extent, const TableRows& rows) {
   const ErrorCode code = extent == Extent::kWhole ? ErrorCode::kOutputFailed : ErrorCode::kInputUnreadable;
   std::string fault;
   for_each_offset(run, [&](const OffsetSpec& spec, const auto& offset, std::size_t n_parts, std::size_t n_rows) {
@@ -88,7 +83,6 @@ Status check_run(const RunTables& run, Extent extent) {
     if (fault.empty() && !was_not_read) fault = check_offset(spec, offset, n_parts, n_rows);
   });
   if (!fault.empty()) return fail(code, fault);
-  const auto rows = target_rows(run);
   for_each_table(run, [&](const auto& table) {
     if (fault.empty()) fault = check_table(table, extent, rows);
   });

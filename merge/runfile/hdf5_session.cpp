@@ -16,6 +16,9 @@ herr_t keep_first(unsigned, const H5E_error2_t* error, void* out) {
 }  // namespace
 
 void prepare_hdf5() {
+  // After a full disk the file cannot be closed, and HDF5's exit handler then crashes on what is left of it. We close
+  // everything ourselves, so that handler has nothing to do.
+  H5dont_atexit();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   H5PLset_loading_state(0);
 }

@@ -132,6 +132,27 @@ Status read_strings(hid_t file, StringTable& strings) {
   return strings.size() > 0 ? Status{} : unreadable("/strings/value is empty");
 }
 
+// The rows of every table, measured on its first column, whether it was read or not.
+Result<TableRows> measure_tables(hid_t file, const RunTables& run) {
+  TableRows rows;
+  Status status;
+  for_each_table(run, [&](const auto& table) {
+    const TableSpec spec = spec_of(table);
+    if (!status || std::string_view{spec.rows_attribute} != "n_rows") return;
+    std::string path = spec.path;
+    if (!spec.is_compound) path += std::string("/") + first_column_name(table);
+    const auto source = DatasetReader::open(file, path);
+    if (!source) {
+      status = tl::unexpected(source.error());
+    } else {
+      rows[spec.path] = source->rows();
+    }
+  });
+  rows["/strings/value"] = run.strings.size();
+  if (!status) return tl::unexpected(std::move(status.error()));
+  return rows;
+}
+
 Status read_run(hid_t file, RunTables& run, const IsWanted& is_wanted) {
   auto status = read_strings(file, run.strings);
   for_each_table(run, [&](auto& table) {
@@ -141,7 +162,9 @@ Status read_run(hid_t file, RunTables& run, const IsWanted& is_wanted) {
     if (status && is_wanted(spec.path)) status = read_column(file, spec.path, offset, 0, kNoRow, kNoRow);
     if (status && offset.empty()) status = unreadable(std::string(spec.path) + " is empty");
   });
-  return status ? check_run(run, Extent::kPartly) : status;
+  if (!status) return status;
+  return measure_tables(file, run).and_then(
+      [&run](const TableRows& rows) { return check_run(run, Extent::kPartly, rows); });
 }
 
 }  // namespace

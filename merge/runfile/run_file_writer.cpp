@@ -131,7 +131,7 @@ Status write_part(const RunTables& run, const std::string& part, unsigned n_thre
 Result<WrittenFile> write_run_file(const RunTables& run, const std::string& path, const WriteOptions& options) {
   prepare_hdf5();
   const auto with_path = [&path](Error&& error) { return std::move(error).wrap(path); };
-  if (auto checked = check_run(run, Extent::kWhole); !checked)
+  if (auto checked = check_run(run, Extent::kWhole, table_rows(run)); !checked)
     return tl::unexpected(with_path(std::move(checked.error())));
   auto output = OutputFile::create(path, options.may_replace);
   if (!output) return tl::unexpected(std::move(output.error()));

@@ -31,6 +31,13 @@ std::size_t longest_column(const Table& table) {
   return rows;
 }
 
+template <typename Table>
+const char* first_column_name(const Table& table) {
+  const char* name = nullptr;
+  for_each_column(table, [&name](const auto& spec, const auto&) { name = name == nullptr ? spec.name : name; });
+  return name;
+}
+
 // Makes `table` `rows` long; new rows hold each column's missing value.
 template <typename Table>
 void resize_rows(Table& table, std::size_t rows) {

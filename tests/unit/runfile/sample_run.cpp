@@ -166,6 +166,7 @@ RunTables long_run(std::size_t n_rows) {
     run.nvtx.payload_f64[i] = static_cast<double>(i) / 3;
   }
   run.nvtx_process_offset = {0, n_rows};
+  run.nccl_process_offset = {0, 0};
   return run;
 }
 

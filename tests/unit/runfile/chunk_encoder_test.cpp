@@ -1,0 +1,55 @@
+// The encoder against definitions of its own: the shuffle by hand, the stream by zlib.
+#include "merge/runfile/chunk_encoder.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstdint>
+#include <random>
+
+namespace jaxprof::runfile {
+namespace {
+
+Bytes bytes_of(std::initializer_list<int> values) {
+  Bytes bytes;
+  for (const int value : values) bytes.push_back(static_cast<std::byte>(value));
+  return bytes;
+}
+
+TEST(Shuffled, PutsEqualBytesOfAllElementsTogether) {
+  EXPECT_EQ(shuffled(bytes_of({1, 2, 3, 4, 5, 6, 7, 8}), 4), bytes_of({1, 5, 2, 6, 3, 7, 4, 8}));
+  EXPECT_EQ(shuffled(bytes_of({1, 2, 3, 4, 5, 6}), 3), bytes_of({1, 4, 2, 5, 3, 6}));
+}
+
+TEST(ChunkEncoder, MakesStreamsThatZlibReads) {
+  std::mt19937 random{7};
+  ChunkEncoder encoder;
+  for (const std::size_t element_bytes : {1UL, 2UL, 4UL, 8UL, 12UL}) {
+    Bytes raw(element_bytes * 10'007);
+    for (auto& byte : raw) byte = static_cast<std::byte>(random() % 5);
+    const Bytes encoded = encoder.encode(raw, element_bytes);
+    EXPECT_LT(encoded.size(), raw.size());
+    Bytes inflated(raw.size());
+    uLongf length = inflated.size();
+    ASSERT_EQ(uncompress(reinterpret_cast<Bytef*>(inflated.data()), &length,
+                         reinterpret_cast<const Bytef*>(encoded.data()), encoded.size()),
+              Z_OK);
+    EXPECT_EQ(inflated, element_bytes > 1 ? shuffled(raw, element_bytes) : raw);
+  }
+}
+
+TEST(ChunkEncoder, TakesNoiseThatDoesNotShrink) {
+  std::mt19937 random{11};
+  Bytes raw(8 * 4096);
+  for (auto& byte : raw) byte = static_cast<std::byte>(random());
+  const Bytes encoded = ChunkEncoder{}.encode(raw, 8);
+  Bytes inflated(raw.size());
+  uLongf length = inflated.size();
+  ASSERT_EQ(uncompress(reinterpret_cast<Bytef*>(inflated.data()), &length,
+                       reinterpret_cast<const Bytef*>(encoded.data()), encoded.size()),
+            Z_OK);
+  EXPECT_EQ(inflated, shuffled(raw, 8));
+}
+
+}  // namespace
+}  // namespace jaxprof::runfile

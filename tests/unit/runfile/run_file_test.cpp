@@ -1,0 +1,170 @@
+// What is written is what is read, for every table, several chunks, nothing at all and missing values.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "merge/runfile/column_writer.h"
+#include "merge/runfile/run_file_reader.h"
+#include "merge/runfile/run_file_writer.h"
+#include "merge/runfile/table_rows.h"
+#include "tests/unit/runfile/sample_run.h"
+#include "tests/unit/runfile/temp_folder.h"
+
+namespace jaxprof::runfile {
+namespace {
+
+// NaN equals NaN: it is the missing value.
+template <typename T>
+bool is_same(const T& a, const T& b) {
+  if constexpr (std::is_same_v<T, double>) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+  } else {
+    return a == b;
+  }
+}
+
+// Every column of every table as text lines "PATH/COLUMN[row]", only where `a` and `b` differ.
+std::vector<std::string> differences(RunTables& a, RunTables& b) {
+  std::vector<std::string> found;
+  const auto compare = [&found]<typename Table>(const Table& left, const Table& right) {
+    std::vector<const void*> columns;
+    for_each_column(right, [&](const auto&, const auto& column) { columns.push_back(&column); });
+    std::size_t next = 0;
+    for_each_column(left, [&]<typename T>(const ColumnSpec<T>& spec, const std::vector<T>& values) {
+      const auto& others = *static_cast<const std::vector<T>*>(columns[next++]);
+      const std::string where = std::string(spec_of(left).path) + "/" + spec.name;
+      if (values.size() != others.size()) found.push_back(where + " length");
+      for (std::size_t i = 0; i < std::min(values.size(), others.size()); ++i) {
+        if (!is_same(values[i], others[i])) found.push_back(where + "[" + std::to_string(i) + "]");
+      }
+    });
+  };
+  compare(a.tasks, b.tasks);
+  compare(a.processes, b.processes);
+  compare(a.devices, b.devices);
+  compare(a.nodes, b.nodes);
+  compare(a.nics, b.nics);
+  compare(a.comms, b.comms);
+  compare(a.comm_members, b.comm_members);
+  compare(a.nvtx, b.nvtx);
+  compare(a.nccl, b.nccl);
+  compare(a.collectives, b.collectives);
+  compare(a.collective_members, b.collective_members);
+  compare(a.diagnostics, b.diagnostics);
+  if (a.comm_member_offset != b.comm_member_offset) found.push_back("comm_member_offset");
+  if (a.nvtx_process_offset != b.nvtx_process_offset) found.push_back("nvtx_process_offset");
+  if (a.nccl_process_offset != b.nccl_process_offset) found.push_back("nccl_process_offset");
+  if (a.collective_member_offset != b.collective_member_offset) found.push_back("collective_member_offset");
+  return found;
+}
+
+// The run after a journey through a file; empty, and the test failed, if that went wrong.
+RunTables written_and_read(const RunTables& run, const std::string& path, unsigned n_threads = 2) {
+  auto read = write_run_file(run, path, {.n_threads = n_threads})
+                  .and_then([&path](WrittenFile) { return RunFileReader::open(path); })
+                  .and_then([](const RunFileReader& reader) { return reader.read_all(); });
+  if (read) return std::move(*read);
+  ADD_FAILURE() << read.error().message;
+  return {};
+}
+
+TEST(RunFile, GivesBackEveryColumnOfEveryTable) {
+  const test::TempFolder folder;
+  RunTables run = test::sample_run();
+  RunTables read = written_and_read(run, folder.file("run.h5"));
+  EXPECT_THAT(differences(run, read), testing::IsEmpty());
+  ASSERT_EQ(read.strings.size(), run.strings.size());
+  for (std::uint32_t id = 0; id < run.strings.size(); ++id) {
+    EXPECT_EQ(read.strings.text(StringId{id}), run.strings.text(StringId{id}));
+  }
+}
+
+TEST(RunFile, GivesBackTheAttributes) {
+  const test::TempFolder folder;
+  const RunTables run = test::sample_run();
+  const RunTables read = written_and_read(run, folder.file("run.h5"));
+  EXPECT_EQ(read.attributes.epoch_unix_ns, run.attributes.epoch_unix_ns);
+  EXPECT_EQ(read.attributes.run_id, "81723.0.0");
+  EXPECT_EQ(read.attributes.cmdline, "python train.py --name \"ä\"");
+  EXPECT_EQ(read.attributes.world_size, 4U);
+  EXPECT_EQ(read.attributes.n_dropped, 12U);
+  EXPECT_EQ(read.attributes.clock_method, "wall_clock");
+  EXPECT_TRUE(std::isnan(read.attributes.clock_bound_ns));
+}
+
+TEST(RunFile, TakesARunWithoutAnyRow) {
+  const test::TempFolder folder;
+  RunTables run;
+  RunTables read = written_and_read(run, folder.file("run.h5"));
+  EXPECT_THAT(differences(run, read), testing::IsEmpty());
+  EXPECT_EQ(read.strings.size(), 1U);
+}
+
+class RunFileOfLength : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(RunFileOfLength, IsTheSameOverChunkBorders) {
+  const test::TempFolder folder;
+  RunTables run = test::long_run(GetParam());
+  RunTables read = written_and_read(run, folder.file("run.h5"), 3);
+  EXPECT_THAT(differences(run, read), testing::IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, RunFileOfLength,
+                         testing::Values(1, kChunkRows - 1, kChunkRows, kChunkRows + 1, 3 * kChunkRows + 17));
+
+TEST(RunFile, ReadsASliceThatSpansAChunkBorder) {
+  const test::TempFolder folder;
+  const RunTables run = test::long_run(2 * kChunkRows);
+  ASSERT_TRUE(write_run_file(run, folder.file("run.h5")));
+  const auto reader = RunFileReader::open(folder.file("run.h5"));
+  ASSERT_TRUE(reader);
+  NvtxTable slice;
+  const auto only_start = [](std::string_view path) { return path == "/events/nvtx/start_ns"; };
+  ASSERT_TRUE(reader->read_rows(slice, kChunkRows - 2, 4, only_start));
+  EXPECT_TRUE(slice.dur_ns.empty());
+  EXPECT_THAT(slice.start_ns, testing::ElementsAreArray(run.nvtx.start_ns.data() + kChunkRows - 2, 4));
+}
+
+TEST(RunFile, RefusesASliceBeyondTheEnd) {
+  const test::TempFolder folder;
+  ASSERT_TRUE(write_run_file(test::sample_run(), folder.file("run.h5")));
+  const auto reader = RunFileReader::open(folder.file("run.h5"));
+  ASSERT_TRUE(reader);
+  NvtxTable slice;
+  const auto status = reader->read_rows(slice, 1, 2, [](std::string_view) { return true; });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kInputUnreadable);
+}
+
+TEST(RunFile, LeavesColumnsEmptyThatWereNotAskedFor) {
+  const test::TempFolder folder;
+  ASSERT_TRUE(write_run_file(test::sample_run(), folder.file("run.h5")));
+  const auto reader = RunFileReader::open(folder.file("run.h5"));
+  ASSERT_TRUE(reader);
+  const auto read = reader->read([](std::string_view path) {
+    return path.starts_with("/job") || path == "/events/nccl/coll" || path == "/events/nccl/process_offset" ||
+           path == "/events/nvtx/process_offset" || path == "/events/nccl/instance";
+  });
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->nccl.coll.size(), 5U);
+  EXPECT_TRUE(read->nccl.start_ns.empty());
+  EXPECT_TRUE(read->nvtx.start_ns.empty());
+  EXPECT_EQ(read->nvtx_process_offset.back(), 2U);
+}
+
+TEST(RunFile, MakesNamesThatAreNotUtf8Readable) {
+  const test::TempFolder folder;
+  RunTables run;
+  run.strings.intern(
+      "a\xFF"
+      "b");
+  const RunTables read = written_and_read(run, folder.file("run.h5"));
+  EXPECT_EQ(read.strings.text(StringId{1}),
+            "a\xEF\xBF\xBD"
+            "b");
+}
+
+}  // namespace
+}  // namespace jaxprof::runfile
