@@ -175,7 +175,7 @@ class Registry {
   }
 
  private:
-  Registry() : domain_(nvtxDomainCreateA("NCCL")) { nvtxInitialize(nullptr); }
+  Registry() : domain_(nvtxDomainCreateA("NCCL")) {}
 
   nvtxDomainHandle_t domain_;
   std::mutex mutex_;

@@ -1,0 +1,59 @@
+// The puppet's command line: what is understood, and that nothing else is.
+#include "tests/puppets/options.h"
+
+#include <gmock/gmock.h>
+
+namespace jaxprof::puppets {
+namespace {
+
+using testing::ElementsAre;
+
+std::optional<Options> parse(std::vector<std::string> words, std::string* error) {
+  words.insert(words.begin(), "nccl_puppet");
+  std::vector<char*> argv;
+  for (std::string& word : words) {
+    argv.push_back(word.data());
+  }
+  return parse_options(static_cast<int>(argv.size()), argv.data(), error);
+}
+
+TEST(ParseSize, TakesPowersOf1024) {
+  EXPECT_EQ(parse_size("0"), 0U);
+  EXPECT_EQ(parse_size("1000"), 1000U);
+  EXPECT_EQ(parse_size("64K"), 65536U);
+  EXPECT_EQ(parse_size("2M"), 2U << 20U);
+  EXPECT_EQ(parse_size("1G"), 1U << 30U);
+}
+
+TEST(ParseSize, RefusesWhatAnMpiCountCannotHoldAndWhatIsNoNumber) {
+  for (const char* const text : {"", "K", "1k", "1KB", "-1", "2G", "99999999999999999999"}) {
+    EXPECT_EQ(parse_size(text), std::nullopt) << text;
+  }
+}
+
+TEST(ParseOptions, ReadsListsAndLateness) {
+  std::string error;
+  const auto options =
+      parse({"--ops", "sendrecv,group", "--sizes", "1K,2", "--late", "3:40:2", "--api", "nvtx"}, &error);
+  ASSERT_TRUE(options) << error;
+  EXPECT_THAT(options->operations, ElementsAre(Operation::kSendRecv, Operation::kGroup));
+  EXPECT_THAT(options->sizes_bytes, ElementsAre(1024U, 2U));
+  ASSERT_TRUE(options->late);
+  EXPECT_EQ(options->late->rank, 3);
+  EXPECT_EQ(options->late->delay_ns, 40'000'000);
+  EXPECT_EQ(options->late->every, 2);
+  EXPECT_FALSE(options->uses_plugin);
+  EXPECT_TRUE(options->uses_nvtx);
+}
+
+TEST(ParseOptions, NamesTheWordItDoesNotUnderstand) {
+  for (const std::string word : {"--opps", "--late", "--dtype", "--sync", "--threads", "--crash-after"}) {
+    std::string error;
+    EXPECT_FALSE(parse({word, "wrong"}, &error));
+    EXPECT_THAT(error, testing::HasSubstr(word));
+    EXPECT_FALSE(parse({word}, &error)) << "without a value";
+  }
+}
+
+}  // namespace
+}  // namespace jaxprof::puppets
