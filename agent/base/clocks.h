@@ -4,8 +4,8 @@
 // stamp to any of them. Agent-safe; every function may be called from any thread.
 #pragma once
 
-#include <ctime>
 #include <cstdint>
+#include <ctime>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -24,11 +24,11 @@ enum class ClockId : std::uint8_t {
 
 // All clocks of the node read as one: `counter` between the two halves of a bracket of that many counter ticks.
 struct ClockAnchor {
-  std::uint64_t counter = 0;      // ticks of the event clock (ns when that is MONOTONIC_RAW)
+  std::uint64_t counter = 0;  // ticks of the event clock (ns when that is MONOTONIC_RAW)
   std::int64_t monotonic_raw_ns = 0;
   std::int64_t realtime_ns = 0;
   std::int64_t monotonic_ns = 0;
-  std::uint64_t bracket = 0;      // ticks between the two readings of the event clock around the others
+  std::uint64_t bracket = 0;  // ticks between the two readings of the event clock around the others
 };
 
 inline std::int64_t clock_ns(clockid_t clock) noexcept {

@@ -9,7 +9,9 @@ namespace {
 const char* program_name = "jaxprof";
 }
 
-void set_program_name(const char* name) { program_name = name; }
+void set_program_name(const char* name) {
+  program_name = name;
+}
 
 void say(std::string_view text) {
   std::string line = program_name;

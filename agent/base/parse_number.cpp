@@ -16,8 +16,12 @@ std::optional<T> parse_whole(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::int64_t> parse_int64(std::string_view text) { return parse_whole<std::int64_t>(text); }
-std::optional<std::uint64_t> parse_uint64(std::string_view text) { return parse_whole<std::uint64_t>(text); }
+std::optional<std::int64_t> parse_int64(std::string_view text) {
+  return parse_whole<std::int64_t>(text);
+}
+std::optional<std::uint64_t> parse_uint64(std::string_view text) {
+  return parse_whole<std::uint64_t>(text);
+}
 std::optional<double> parse_double(std::string_view text) {
   auto value = parse_whole<double>(text);
   if (value && !std::isfinite(*value)) return std::nullopt;

@@ -8,9 +8,13 @@ TextBuffer::TextBuffer(char* buffer, std::size_t capacity) noexcept : buffer_(bu
   if (capacity_ > 0) buffer_[0] = '\0';
 }
 
-void TextBuffer::append(char c) noexcept { append(&c, 1); }
+void TextBuffer::append(char c) noexcept {
+  append(&c, 1);
+}
 
-void TextBuffer::append(const char* text) noexcept { append(text, std::strlen(text)); }
+void TextBuffer::append(const char* text) noexcept {
+  append(text, std::strlen(text));
+}
 
 void TextBuffer::append(const char* text, std::size_t length) noexcept {
   if (size_ + length + 1 > capacity_) {

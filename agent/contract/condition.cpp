@@ -33,9 +33,9 @@ class Reader {
       result.fault_offset = at_;
       return result;
     }
-    result.value = !value.is_known        ? ConditionValue::kUnknown
-                   : value.number != 0    ? ConditionValue::kTrue
-                                          : ConditionValue::kFalse;
+    result.value = !value.is_known     ? ConditionValue::kUnknown
+                   : value.number != 0 ? ConditionValue::kTrue
+                                       : ConditionValue::kFalse;
     std::memcpy(result.unknown_variable, unknown_, sizeof unknown_);
     return result;
   }

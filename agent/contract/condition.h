@@ -21,7 +21,7 @@ enum class ConditionValue {
 
 struct ConditionResult {
   ConditionValue value = ConditionValue::kInvalid;
-  std::size_t fault_offset = 0;  // of kInvalid: where reading stopped
+  std::size_t fault_offset = 0;    // of kInvalid: where reading stopped
   char unknown_variable[64] = {};  // of kUnknown: the first such variable
 };
 

@@ -7,12 +7,12 @@ namespace {
 
 // One macro of a template, found at a '%'.
 struct Macro {
-  char letter = '\0';            // 'q', 'h', … or '%'
-  const char* name = nullptr;    // of 'q': the variable, `name_length` bytes
+  char letter = '\0';          // 'q', 'h', … or '%'
+  const char* name = nullptr;  // of 'q': the variable, `name_length` bytes
   std::size_t name_length = 0;
   const char* fallback = nullptr;  // of 'q': text behind ":-", `fallback_length` bytes; null if none
   std::size_t fallback_length = 0;
-  std::size_t length = 0;        // of the whole macro in the template
+  std::size_t length = 0;  // of the whole macro in the template
   TemplateFault fault = TemplateFault::kNone;
 };
 

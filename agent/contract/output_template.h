@@ -38,8 +38,8 @@ enum class TemplateFault {
 
 struct TemplateReport {
   TemplateFault fault = TemplateFault::kNone;
-  std::size_t fault_offset = 0;      // in the text that was expanded or checked
-  char unset_variable[64] = {};      // the first variable that was not set; "" if none
+  std::size_t fault_offset = 0;  // in the text that was expanded or checked
+  char unset_variable[64] = {};  // the first variable that was not set; "" if none
 };
 
 // Checks `text` as a whole template; what it finds is the same on every rank.

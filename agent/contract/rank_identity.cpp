@@ -44,10 +44,25 @@ constexpr Row kExplicitRow = {Launcher::kExplicit,  "JAXPROF_RANK",       "JAXPR
 
 // Set per task, node or host, but not a column of the table.
 constexpr const char* kOtherPerRankVariables[] = {
-    "HOSTNAME",          "HOST",           "SLURMD_NODENAME",     "SLURM_TASK_PID",        "SLURM_GTIDS",
-    "SLURM_TOPOLOGY_ADDR", "SLURM_CPUS_ON_NODE", "SLURM_JOB_GPUS", "SLURM_STEP_GPUS",      "CUDA_VISIBLE_DEVICES",
-    "PMI_FD",            "PMIX_HOSTNAME",  "POD_NAME",            "JOB_COMPLETION_INDEX", "OMPI_COMM_WORLD_NODE_RANK",
-    "PET_NODE_RANK",     "SLURM_LAUNCH_NODE_IPADDR_LOCAL", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES",
+    "HOSTNAME",
+    "HOST",
+    "SLURMD_NODENAME",
+    "SLURM_TASK_PID",
+    "SLURM_GTIDS",
+    "SLURM_TOPOLOGY_ADDR",
+    "SLURM_CPUS_ON_NODE",
+    "SLURM_JOB_GPUS",
+    "SLURM_STEP_GPUS",
+    "CUDA_VISIBLE_DEVICES",
+    "PMI_FD",
+    "PMIX_HOSTNAME",
+    "POD_NAME",
+    "JOB_COMPLETION_INDEX",
+    "OMPI_COMM_WORLD_NODE_RANK",
+    "PET_NODE_RANK",
+    "SLURM_LAUNCH_NODE_IPADDR_LOCAL",
+    "GPU_DEVICE_ORDINAL",
+    "ROCR_VISIBLE_DEVICES",
 };
 
 std::int32_t number_of(const Env& env, const char* name) noexcept {

@@ -34,10 +34,10 @@ const char* launcher_name(Launcher launcher) noexcept;
 
 struct RankIdentity {
   Launcher launcher = Launcher::kUnknown;
-  std::int32_t rank = -1;        // -1: unknown
-  std::int32_t world_size = -1;  // -1: unknown
-  std::int32_t local_rank = -1;  // among the ranks of this node; -1: unknown
-  std::int32_t node_index = -1;  // the launcher's node number; -1: unknown
+  std::int32_t rank = -1;          // -1: unknown
+  std::int32_t world_size = -1;    // -1: unknown
+  std::int32_t local_rank = -1;    // among the ranks of this node; -1: unknown
+  std::int32_t node_index = -1;    // the launcher's node number; -1: unknown
   const char* rank_variable = "";  // the variable that decided, a literal
 
   bool is_known() const noexcept { return rank >= 0; }

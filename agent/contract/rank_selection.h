@@ -1,6 +1,6 @@
-// Which ranks are traced: `--ranks 0,8-15,0-1023:128`, `--local-ranks`, `--nodes`, `--sample-ranks N` and `--if`, all of
-// which must hold. The wrapper decides alone when its command is the rank; behind torchrun or mpirun it knows only its
-// node, so the ranks are decided by each process for itself. The selection therefore stays text, which both read.
+// Which ranks are traced: `--ranks 0,8-15,0-1023:128`, `--local-ranks`, `--nodes`, `--sample-ranks N` and `--if`, all
+// of which must hold. The wrapper decides alone when its command is the rank; behind torchrun or mpirun it knows only
+// its node, so the ranks are decided by each process for itself. The selection therefore stays text, which both read.
 // Agent-safe.
 #pragma once
 

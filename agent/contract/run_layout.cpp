@@ -32,10 +32,18 @@ std::string node_marks_directory(const std::string& base, std::uint32_t uid, con
   return base + "/jaxprof." + std::to_string(uid) + "." + run_id + ".node";
 }
 
-std::string task_of_start_record(const std::string& name) { return task_of(name, kTaskStartSuffix); }
-std::string task_of_end_record(const std::string& name) { return task_of(name, kTaskEndSuffix); }
+std::string task_of_start_record(const std::string& name) {
+  return task_of(name, kTaskStartSuffix);
+}
+std::string task_of_end_record(const std::string& name) {
+  return task_of(name, kTaskEndSuffix);
+}
 
-bool is_part_spool(const std::string& name) { return ends_with(name, std::string(kSpoolSuffix) + kPartSuffix); }
-bool is_spool(const std::string& name) { return ends_with(name, kSpoolSuffix) || is_part_spool(name); }
+bool is_part_spool(const std::string& name) {
+  return ends_with(name, std::string(kSpoolSuffix) + kPartSuffix);
+}
+bool is_spool(const std::string& name) {
+  return ends_with(name, kSpoolSuffix) || is_part_spool(name);
+}
 
 }  // namespace jaxprof::run_layout

@@ -51,7 +51,9 @@ inline std::string mark_path(const std::string& state_directory, const std::stri
 inline std::string check_record_path(const std::string& state_directory, const std::string& task) {
   return state_directory + "/" + kCheckPrefix + task;
 }
-inline std::string session_path(const std::string& spool_directory) { return spool_directory + "/" + kSessionName; }
+inline std::string session_path(const std::string& spool_directory) {
+  return spool_directory + "/" + kSessionName;
+}
 
 // The name under which a process writes when STEM is not its own: it is taken, or the process is not its rank's first.
 inline std::string stem_of_process(const std::string& stem, const std::string& host, std::int64_t pid) {

@@ -80,6 +80,23 @@ SessionPage* create_session_page(const char* path) noexcept {
   return page;
 }
 
+void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcept {
+  plan->task_rank = resolve_rank(env, wrapper_pid);
+  plan->task_table_rank = resolve_rank(env, -1);
+  TextBuffer(plan->task_rank_variable, sizeof plan->task_rank_variable).append(plan->task_rank.rank_variable);
+}
+
+RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexcept {
+  const RankIdentity own = resolve_rank(env, -1);
+  const RankIdentity& outer = plan.task_table_rank;
+  const bool is_unchanged = own.launcher == outer.launcher && own.rank == outer.rank &&
+                            own.world_size == outer.world_size && own.local_rank == outer.local_rank;
+  if (!is_unchanged) return own;
+  RankIdentity task = plan.task_rank;
+  task.rank_variable = plan.task_rank_variable;
+  return task;
+}
+
 ProcessSlot* claim_slot(SessionPage* page, std::uint32_t* index) noexcept {
   *index = page->claimed_slots.fetch_add(1, std::memory_order_acq_rel);
   if (*index >= kMaxProcessSlots) return nullptr;

@@ -60,11 +60,11 @@ struct ProcessSlot {
   std::uint64_t start_ticks;  // field 22 of /proc/PID/stat: tells the process from a later one with the same pid
   RankIdentity rank;          // rank_variable is meaningless outside the process; see below
   char rank_variable[48];
-  char stem[kStemBytes];       // the expanded STEM of the output template
-  char unset_variable[64];     // a variable that the template wanted and the process did not have; "" if none
-  char spool_name[64];         // in the spool directory
+  char stem[kStemBytes];    // the expanded STEM of the output template
+  char unset_variable[64];  // a variable that the template wanted and the process did not have; "" if none
+  char spool_name[64];      // in the spool directory
   char ring_name[64];
-  char note[256];              // of kFailed: why
+  char note[256];                             // of kFailed: why
   std::atomic<std::uint32_t> hooks;           // HookBit
   std::atomic<std::uint32_t> nvtx_instances;  // copies of NVTX in the process that called us
   std::atomic<std::uint32_t> nccl_api;        // profiler API version that NCCL chose; 0: none
@@ -80,20 +80,23 @@ struct SessionPlan {
   std::uint32_t version;
   std::uint32_t page_bytes;
   std::int32_t wrapper_pid;
-  std::uint32_t ring_bytes;         // a thread's ring; a power of two
-  std::uint64_t state_log_bytes;    // cap of a process's registration log
-  std::uint64_t capture_events;     // 1: record events, 0: registrations only
+  std::uint32_t ring_bytes;       // a thread's ring; a power of two
+  std::uint64_t state_log_bytes;  // cap of a process's registration log
+  std::uint64_t capture_events;   // 1: record events, 0: registrations only
   RunIdentity run;
+  RankIdentity task_rank;        // as the wrapper resolved it; its rank_variable is meaningless here
+  RankIdentity task_table_rank;  // the same without the rule for srun's own tasks
+  char task_rank_variable[48];
   char spool_directory[kPathBytes];  // node-local, private to the task
   char stem_template[kPathBytes];    // the STEM part of the output template
   char host[65];
   char boot_id[40];
-  RankSelection selection;           // what each process still has to decide; selects all if nothing
+  RankSelection selection;  // what each process still has to decide; selects all if nothing
 };
 
 struct SessionPage {
   SessionPlan plan;
-  alignas(64) std::atomic<std::uint32_t> claimed_slots;        // may exceed kMaxProcessSlots
+  alignas(64) std::atomic<std::uint32_t> claimed_slots;  // may exceed kMaxProcessSlots
   alignas(64) ProcessSlot slots[kMaxProcessSlots];
 };
 
@@ -106,6 +109,14 @@ SessionPage* map_session_page(const char* path) noexcept;
 // A new page at `path`, allocated, mapped and zeroed but for magic, version and size. Null with errno on failure; the
 // file is then gone.
 SessionPage* create_session_page(const char* path) noexcept;
+
+// The wrapper's part of telling ranks: fills task_rank, task_table_rank and task_rank_variable from its environment.
+void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcept;
+
+// The rank of a process of the task. What srun told the wrapper by SLURM_TASK_PID is true for its child as well, which
+// has another pid: only if a launcher inside the task has changed the variables since does the process have a rank of
+// its own. The result's rank_variable points into `plan` or to a literal.
+RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexcept;
 
 // Takes the next free slot; null if none is left.
 ProcessSlot* claim_slot(SessionPage* page, std::uint32_t* index) noexcept;

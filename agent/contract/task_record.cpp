@@ -79,7 +79,9 @@ struct FromJson {
 };
 
 // Commands and paths are bytes, JSON is UTF-8: what is not UTF-8 becomes U+FFFD.
-std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 // The JSON library throws; nothing of that leaves this file.
 template <typename Record, typename Read>

@@ -26,7 +26,7 @@ struct TaskStart {
   std::string host;
   std::string boot_id;
   std::int64_t pid = 0;
-  std::int64_t realtime_ns = 0;    // CLOCK_REALTIME
+  std::int64_t realtime_ns = 0;  // CLOCK_REALTIME
   bool is_profiled = false;
   bool has_inner_ranks = false;    // the command starts ranks of its own, which decide for themselves
   std::string reason;              // why it is not profiled
@@ -36,16 +36,16 @@ struct TaskStart {
   std::vector<std::string> notes;  // e.g. that the name was taken
   std::string selection;           // options that select ranks, as given; "" if none
   std::vector<std::string> command;
-  std::string version;             // of jaxprof
+  std::string version;  // of jaxprof
 };
 
 struct PublishedProcess {
   std::int64_t slot = 0;
   std::int64_t pid = 0;
   std::int64_t rank = -1;
-  std::string state;   // "ended", "cut" (no footer), "not-selected", "failed"
-  std::string spool;   // file name in the run directory; "" if none
-  std::string kept;    // path on the node of a spool that could not be published; "" if none
+  std::string state;  // "ended", "cut" (no footer), "not-selected", "failed"
+  std::string spool;  // file name in the run directory; "" if none
+  std::string kept;   // path on the node of a spool that could not be published; "" if none
   std::string note;
   std::int64_t events = 0;   // records of calls and ranges that it took
   std::int64_t dropped = 0;  // sum of its drop counters

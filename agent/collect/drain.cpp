@@ -1,0 +1,283 @@
+#include "agent/collect/drain.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "agent/collect/session.h"
+#include "agent/spool/block.h"
+#include "agent/spool/event_codec.h"
+
+namespace jaxprof::collect {
+namespace {
+
+constexpr std::int64_t kTickNs = 100'000'000;
+constexpr std::int64_t kFlushNs = 500'000'000;  // a ring with anything in it is written at least this often
+constexpr std::int64_t kAnchorNs = 1'000'000'000;
+constexpr std::int64_t kSyncNs = 30'000'000'000;  // a lost node loses at most this much
+constexpr std::size_t kPayloadBytes = 256 << 10;
+constexpr std::size_t kStackBytes = 512 << 10;
+
+// Both words are futexes.
+std::atomic<std::uint32_t> wake_word{0};
+enum : std::uint32_t { kRunning = 1, kFinishing = 2, kFinished = 3 };
+std::atomic<std::uint32_t> drain_state{0};
+
+long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value, const timespec* timeout) noexcept {
+  static_assert(sizeof *word == 4);
+  return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
+}
+
+timespec to_timespec(std::int64_t ns) noexcept {
+  timespec t;
+  t.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
+  t.tv_nsec = static_cast<long>(ns % 1'000'000'000);
+  return t;
+}
+
+class Drain {
+ public:
+  // `buffer` holds a block's header and kPayloadBytes.
+  explicit Drain(std::uint8_t* buffer) noexcept
+      : buffer_(buffer), encoder_(buffer + spool::SpoolWriter::kHeadroom, kPayloadBytes) {}
+
+  void run() noexcept {
+    for (;;) {
+      const std::uint32_t seen = wake_word.load(std::memory_order_acquire);
+      const bool is_last = drain_state.load(std::memory_order_acquire) == kFinishing;
+      pass(is_last);
+      if (is_last) return;
+      const timespec timeout = to_timespec(kTickNs);
+      futex(&wake_word, FUTEX_WAIT, seen, &timeout);
+    }
+  }
+
+ private:
+  // Registrations go to the file before the events that refer to them: an event is committed after its string.
+  void pass(bool is_last) noexcept {
+    const std::uint32_t ring_count = session.ring_count.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < ring_count; ++i) {
+      spool::RingHeader* ring = session.rings[i].load(std::memory_order_acquire);
+      heads_[i] = ring != nullptr ? ring->head.load(std::memory_order_acquire) : 0;
+    }
+    const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
+    const bool is_flush = is_last || now - last_flush_ns_ >= kFlushNs;
+    write_state();
+    for (std::uint32_t i = 0; i < ring_count; ++i) drain_ring(i, is_flush);
+    if (is_flush) last_flush_ns_ = now;
+    if (is_last || now - last_anchor_ns_ >= kAnchorNs) {
+      write_anchor();
+      last_anchor_ns_ = now;
+    }
+    write_counters(is_last);
+    if (is_last) write_footer();
+    if (now - last_sync_ns_ >= kSyncNs) {
+      if (last_sync_ns_ != 0) session.spool.sync();
+      last_sync_ns_ = now;
+    }
+    session.slot->events.store(event_count_, std::memory_order_relaxed);
+    session.slot->spool_bytes.store(session.spool.bytes(), std::memory_order_release);
+  }
+
+  std::uint8_t* payload() noexcept { return buffer_ + spool::SpoolWriter::kHeadroom; }
+
+  bool write(spool::BlockKind kind, std::size_t bytes) noexcept {
+    if (session.spool.write_block(kind, buffer_, bytes)) return true;
+    count_drop(Drop::kSpoolWriteFailed, bytes);
+    return false;
+  }
+
+  void write_state() noexcept {
+    for (; log_index_ < session.state_log.segment_count(); ++log_index_, log_at_ = 0) {
+      spool::StateLogHeader* log = session.state_log.segment(log_index_);
+      const std::uint64_t committed = log->committed.load(std::memory_order_acquire);
+      while (log_at_ < committed) {
+        // Whole records only, as many as fit; the largest is smaller than a payload.
+        std::size_t bytes = 0;
+        while (log_at_ + bytes < committed) {
+          spool::StateHeader header;
+          std::memcpy(&header, spool::segment_data(log) + log_at_ + bytes, sizeof header);
+          if (bytes > 0 && bytes + header.bytes > kPayloadBytes) break;
+          bytes += header.bytes;
+          if (bytes >= kPayloadBytes) break;
+        }
+        if (bytes > kPayloadBytes) {  // a record as long as this cannot be written; registrations are far shorter
+          count_drop(Drop::kStateLogFull);
+        } else {
+          std::memcpy(payload(), spool::segment_data(log) + log_at_, bytes);
+          write(spool::BlockKind::kState, bytes);
+        }
+        log_at_ += bytes;
+      }
+      // The last segment may still grow.
+      if (log_index_ + 1 >= session.state_log.segment_count()) break;
+    }
+  }
+
+  void drain_ring(std::uint32_t index, bool is_flush) noexcept {
+    spool::RingHeader* ring = session.rings[index].load(std::memory_order_acquire);
+    if (ring == nullptr) return;
+    const std::uint64_t head = heads_[index];
+    std::uint64_t tail = ring->tail.load(std::memory_order_relaxed);
+    const spool::RingState state = ring->state.load(std::memory_order_acquire);
+    const bool is_due = is_flush || head - tail >= ring->capacity / 8;
+    if (tail != head && is_due) {
+      tail = encode(ring, tail, head);
+      ring->tail.store(tail, std::memory_order_release);
+    }
+    // A ring whose thread has gone can serve another once it is empty.
+    if (state == spool::RingState::kClosed && tail == ring->head.load(std::memory_order_acquire)) {
+      ring->state.store(spool::RingState::kFree, std::memory_order_release);
+    }
+  }
+
+  std::uint64_t encode(spool::RingHeader* ring, std::uint64_t tail, std::uint64_t head) noexcept {
+    const std::uint32_t thread = ring->thread.load(std::memory_order_relaxed);
+    const std::uint8_t* data = spool::segment_data(ring);
+    bool is_open = false;
+    while (tail != head) {
+      const std::uint8_t* at = data + (tail & (ring->capacity - 1));
+      std::uint64_t first_word;
+      std::memcpy(&first_word, at, sizeof first_word);
+      const std::uint64_t bytes = first_word & 0xffff;
+      const auto kind = static_cast<spool::EventKind>((first_word >> 16) & 0xff);
+      if (kind == spool::EventKind::kPadding) {
+        tail += bytes;
+        continue;
+      }
+      const auto* record = reinterpret_cast<const spool::EventHeader*>(at);
+      if (!is_open) {
+        encoder_.begin(thread, record->stamp);
+        is_open = true;
+      }
+      encoder_.add(*record);
+      tail += bytes;
+      if (!encoder_.has_room()) {
+        write_events();
+        is_open = false;
+      }
+    }
+    if (is_open) write_events();
+    return tail;
+  }
+
+  void write_events() noexcept {
+    if (write(spool::BlockKind::kEvents, encoder_.size())) event_count_ += encoder_.event_count();
+  }
+
+  void write_anchor() noexcept {
+    const ClockAnchor anchor = take_anchor(session.clock);
+    const spool::AnchorRecord record{anchor.counter, anchor.monotonic_raw_ns, anchor.realtime_ns, anchor.monotonic_ns,
+                                     anchor.bracket};
+    std::memcpy(payload(), &record, sizeof record);
+    write(spool::BlockKind::kAnchors, sizeof record);
+  }
+
+  std::uint32_t put_counters(std::uint8_t* out) noexcept {
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(Drop::kCount); ++i) {
+      const std::uint64_t drops = session.slot->drops[i].load(std::memory_order_relaxed);
+      if (drops == 0) continue;
+      const spool::CounterRecord record{i, 0, drops};
+      std::memcpy(out + count * sizeof record, &record, sizeof record);
+      ++count;
+    }
+    return count;
+  }
+
+  void write_counters(bool is_last) noexcept {
+    if (is_last) return;  // the footer has them
+    std::uint64_t sum = 0;
+    for (const auto& drops : session.slot->drops) sum += drops.load(std::memory_order_relaxed);
+    if (sum == written_drops_) return;
+    written_drops_ = sum;
+    write(spool::BlockKind::kCounters, put_counters(payload()) * sizeof(spool::CounterRecord));
+  }
+
+  void write_footer() noexcept {
+    spool::FooterRecord footer{};
+    footer.reason = 1;
+    footer.counter_count = put_counters(payload() + sizeof footer);
+    footer.events = event_count_;
+    footer.blocks = session.spool.blocks();
+    footer.realtime_ns = static_cast<std::uint64_t>(clock_ns(CLOCK_REALTIME));
+    std::memcpy(payload(), &footer, sizeof footer);
+    if (write(spool::BlockKind::kFooter, sizeof footer + footer.counter_count * sizeof(spool::CounterRecord))) {
+      session.slot->state.store(SlotState::kEnded, std::memory_order_release);
+    }
+  }
+
+  std::uint8_t* buffer_;
+  spool::EventEncoder encoder_;
+  std::uint64_t heads_[kMaxThreadRings] = {};
+  std::uint32_t log_index_ = 0;
+  std::uint64_t log_at_ = 0;
+  std::uint64_t event_count_ = 0;
+  std::uint64_t written_drops_ = 0;
+  std::int64_t last_flush_ns_ = 0;
+  std::int64_t last_anchor_ns_ = 0;
+  std::int64_t last_sync_ns_ = 0;
+};
+
+void* drain_main(void* buffer) {
+  prctl(PR_SET_NAME, "jaxprof-drain");
+  Drain drain(static_cast<std::uint8_t*>(buffer));
+  drain.run();
+  drain_state.store(kFinished, std::memory_order_release);
+  futex(&drain_state, FUTEX_WAKE, INT32_MAX, nullptr);
+  return nullptr;
+}
+
+bool create_thread(void* buffer) noexcept {
+  // The thread inherits the mask, so that no signal of the program ever lands on it.
+  sigset_t all, previous;
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_SETMASK, &all, &previous) != 0) return false;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_t thread;
+  const int failure = pthread_create(&thread, &attributes, drain_main, buffer);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+  return failure == 0;
+}
+
+}  // namespace
+
+bool start_drain() noexcept {
+  void* buffer = mmap(nullptr, spool::SpoolWriter::kHeadroom + kPayloadBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (buffer == MAP_FAILED) return false;
+  drain_state.store(kRunning, std::memory_order_release);
+  return create_thread(buffer);
+}
+
+void wake_drain_thread() noexcept {
+  wake_word.fetch_add(1, std::memory_order_acq_rel);
+  futex(&wake_word, FUTEX_WAKE, 1, nullptr);
+}
+
+bool finish_drain(std::uint32_t timeout_ms) noexcept {
+  std::uint32_t expected = kRunning;
+  if (!drain_state.compare_exchange_strong(expected, kFinishing)) return expected == kFinished;
+  wake_drain_thread();
+  const std::int64_t deadline = clock_ns(CLOCK_MONOTONIC) + static_cast<std::int64_t>(timeout_ms) * 1'000'000;
+  while (drain_state.load(std::memory_order_acquire) != kFinished) {
+    const std::int64_t left = deadline - clock_ns(CLOCK_MONOTONIC);
+    if (left <= 0) return false;
+    const timespec timeout = to_timespec(left);
+    futex(&drain_state, FUTEX_WAIT, kFinishing, &timeout);
+  }
+  return true;
+}
+
+}  // namespace jaxprof::collect

@@ -1,0 +1,128 @@
+// All that a collector (agent/nvtx, agent/nccl, agent/cupti) knows of the rest of the agent: attach once, register
+// state, write events. An event is written in place into the calling thread's ring and committed by one release store;
+// there is no system call, lock or allocation on that path. Whatever goes wrong raises a drop counter and nothing else.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/base/clocks.h"
+#include "agent/contract/session_page.h"
+#include "agent/spool/event_record.h"
+#include "agent/spool/memory_file.h"
+#include "agent/spool/state_record.h"
+
+namespace jaxprof::collect {
+
+inline constexpr std::size_t kMaxDomains = 4096;
+
+// What a thread keeps to itself. Made on its first event, used by that thread only; given back when it ends.
+struct ThreadSink {
+  std::uint8_t* data = nullptr;     // of the ring
+  std::uint64_t mask = 0;           // capacity - 1
+  std::uint64_t head = 0;           // == ring->head
+  std::uint64_t cached_tail = 0;    // <= ring->tail
+  std::uint64_t pending_bytes = 0;  // of the record between begin() and commit()
+  spool::RingHeader* ring = nullptr;
+  std::uint32_t thread = 0;               // number of the thread in the spool
+  bool is_busy = false;                   // between begin() and commit(): a signal handler must not start another
+  std::uint64_t handle_count = 0;         // for unique numbers: NVTX range ids, NCCL handles
+  std::uint16_t depth[kMaxDomains] = {};  // open NVTX ranges by domain
+};
+
+namespace detail {
+// One owner: session.cpp. 0 until attached, 1 while events are recorded, 0 again after the end and in forked children.
+extern std::atomic<std::uint32_t> capture;
+extern std::atomic<ClockId> event_clock;
+extern constinit thread_local ThreadSink* thread_sink __attribute__((tls_model("initial-exec")));
+ThreadSink* open_thread_sink() noexcept;
+bool make_room(ThreadSink* sink, std::uint64_t bytes) noexcept;
+void wake_drain(ThreadSink* sink) noexcept;
+void count_unrecorded() noexcept;
+}  // namespace detail
+
+// Called by an entry point: attaches the process to its task's session the first time, and notes that `hook` was used.
+// True if the process records. Any thread; never fails loudly.
+bool attach(HookBit hook, std::uint32_t detail) noexcept;
+
+// Raises a drop counter of this process. Any thread, any time.
+void count_drop(Drop drop, std::uint64_t count = 1) noexcept;
+
+// The string's number, registering it first if it is new: kLostString if it could not be kept. Strings beyond
+// kMaxStringBytes are cut. A known string costs a hash and a comparison; a new one takes a lock that is never waited
+// for longer than a few microseconds. `text` need not be terminated.
+inline constexpr std::size_t kMaxStringBytes = 65535;
+spool::StringId intern(const char* text, std::size_t length) noexcept;
+spool::StringId intern(const char* text) noexcept;  // null: kNoString
+
+// Appends a record to the registration log: `fixed` starts with a StateHeader, which is filled in here, and `tail`
+// follows it. False if the log is full. Not for the event path.
+bool append_state(spool::StateKind kind, void* fixed, std::size_t fixed_bytes, const void* tail = nullptr,
+                  std::size_t tail_bytes = 0) noexcept;
+
+// The slot of this process in the session page; null before attach.
+ProcessSlot* process_slot() noexcept;
+
+// 16 bits that tell this process's handles from another's, never 0.
+std::uint16_t process_nonce() noexcept;
+
+inline std::uint64_t read_stamp() noexcept {
+  return read_event_clock(detail::event_clock.load(std::memory_order_relaxed));
+}
+
+// Should events be written now? If not, the lost event is counted where it counts as lost (after the end, in a child).
+inline bool is_capturing() noexcept {
+  if (detail::capture.load(std::memory_order_relaxed) != 0) [[likely]]
+    return true;
+  detail::count_unrecorded();
+  return false;
+}
+
+// The calling thread's sink; null if it has none and cannot get one.
+inline ThreadSink* thread_sink() noexcept {
+  ThreadSink* sink = detail::thread_sink;
+  return sink != nullptr ? sink : detail::open_thread_sink();
+}
+
+// Starts a record and returns its fields, which the caller fills (`field_count` words, then `payload_bytes`, a multiple
+// of 8); null if it had to be dropped, which is counted. commit() makes it visible.
+inline std::uint64_t* begin(ThreadSink* sink, spool::EventKind kind, std::uint32_t id, std::uint64_t stamp,
+                            std::uint32_t field_count, std::uint32_t payload_bytes = 0) noexcept {
+  if (sink->is_busy) [[unlikely]] {
+    count_drop(Drop::kRingFull);
+    return nullptr;
+  }
+  const std::uint64_t bytes = sizeof(spool::EventHeader) + 8 * field_count + payload_bytes;
+  std::uint64_t at = sink->head & sink->mask;
+  const std::uint64_t to_end = sink->mask + 1 - at;
+  const std::uint64_t needed = bytes <= to_end ? bytes : to_end + bytes;
+  if (sink->head + needed - sink->cached_tail > sink->mask + 1) [[unlikely]] {
+    if (!detail::make_room(sink, needed)) return nullptr;
+  }
+  sink->is_busy = true;
+  if (bytes > to_end) [[unlikely]] {
+    // The first word of a header is all that padding has, and all that the consumer reads of it.
+    auto* padding = reinterpret_cast<std::uint64_t*>(sink->data + at);
+    *padding = to_end | static_cast<std::uint64_t>(spool::EventKind::kPadding) << 16;
+    at = 0;
+  }
+  sink->pending_bytes = needed;
+  auto* header = reinterpret_cast<spool::EventHeader*>(sink->data + at);
+  header->bytes = static_cast<std::uint16_t>(bytes);
+  header->kind = static_cast<std::uint8_t>(kind);
+  header->field_count = static_cast<std::uint8_t>(field_count);
+  header->id = id;
+  header->stamp = stamp;
+  return reinterpret_cast<std::uint64_t*>(header + 1);
+}
+
+inline void commit(ThreadSink* sink) noexcept {
+  sink->head += sink->pending_bytes;
+  sink->ring->head.store(sink->head, std::memory_order_release);
+  sink->is_busy = false;
+  if (sink->head - sink->cached_tail > (sink->mask + 1) / 2) [[unlikely]]
+    detail::wake_drain(sink);
+}
+
+}  // namespace jaxprof::collect

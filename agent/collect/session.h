@@ -1,0 +1,44 @@
+// The agent's one session: how a process goes from "loaded" to "recording" to "ended", and who owns what meanwhile.
+//
+//   kUnattached --attach()--> kAttaching --+--> kRecording --exit()--> kEnded
+//                                          +--> kDead: no session, rank not selected, or no disk for it
+//   fork() in a process that records: the child is kDead. It shares its parent's mapped rings and must not touch them.
+//
+// The first caller of attach() does the work and others wait for it, which takes a few milliseconds once. Callbacks may
+// come at any time after the end; they find `capture` at 0, count, and return. Nothing is ever unmapped or destroyed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/collect/event_sink.h"
+#include "agent/collect/state_log.h"
+#include "agent/spool/memory_file.h"
+#include "agent/spool/spool_writer.h"
+
+namespace jaxprof::collect {
+
+enum class SessionState : std::uint32_t { kUnattached, kAttaching, kRecording, kEnded, kDead };
+
+inline constexpr std::uint32_t kMaxThreadRings = 1024;
+
+struct Session {
+  std::atomic<SessionState> state{SessionState::kUnattached};
+  SessionPage* page = nullptr;
+  ProcessSlot* slot = nullptr;
+  std::uint32_t slot_index = 0;
+  std::uint16_t nonce = 0;
+  ClockId clock = ClockId::kMonotonicRaw;
+  spool::MemoryFile memory;  // grows under `state_log`'s lock
+  StateLog state_log;        // any thread
+  spool::SpoolWriter spool;  // attach(), then the drain thread only
+  std::atomic<std::uint32_t> ring_count{0};
+  std::atomic<spool::RingHeader*> rings[kMaxThreadRings] = {};
+  ThreadSink* sinks[kMaxThreadRings] = {};  // of the ring with the same index; under `state_log`'s lock
+  std::atomic<std::uint32_t> thread_count{0};
+};
+
+// Constant-initialised and never destroyed.
+extern constinit Session session;
+
+}  // namespace jaxprof::collect

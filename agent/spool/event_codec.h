@@ -1,0 +1,69 @@
+// Events of one thread, as a block's payload: varints and differences of stamps, about a third of a ring record's size.
+//   varint thread, varint first stamp, then per event:
+//   u8 kind (top bit: has payload bytes), u8 field count, folded varint stamp - previous stamp, varint id,
+//   varint per field, and with payload: varint length, bytes.
+// Encoding is agent-safe; decoding checks every bound, for the bytes may come from anywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/spool/event_record.h"
+
+namespace jaxprof::spool {
+
+// Collects ring records into one payload.
+class EventEncoder {
+ public:
+  // `buffer` is the caller's and at least kMaxEncodedBytes + 32 long.
+  EventEncoder(std::uint8_t* buffer, std::size_t capacity) noexcept : buffer_(buffer), capacity_(capacity) {}
+  // An event never takes more than this.
+  static constexpr std::size_t kMaxEncodedBytes = 2 + 10 * (kMaxFields + 3) + kMaxPayloadBytes + 16;
+
+  void begin(std::uint32_t thread, std::uint64_t first_stamp) noexcept;
+  // Room for one more event of any kind?
+  bool has_room() const noexcept { return size_ + kMaxEncodedBytes <= capacity_; }
+  // `record` lies in memory that nobody writes any more; its fields are trusted only within kMaxEventBytes.
+  void add(const EventHeader& record) noexcept;
+  std::size_t size() const noexcept { return size_; }
+  std::uint64_t event_count() const noexcept { return event_count_; }
+
+ private:
+  std::uint8_t* buffer_;
+  std::size_t capacity_;
+  std::size_t size_ = 0;
+  std::uint64_t previous_stamp_ = 0;
+  std::uint64_t event_count_ = 0;
+};
+
+// One decoded event. `payload` points into the block.
+struct Event {
+  EventKind kind = EventKind::kPadding;
+  std::uint32_t id = 0;
+  std::uint64_t stamp = 0;
+  std::size_t field_count = 0;
+  std::uint64_t fields[kMaxFields] = {};  // zero where the writer had none
+  const std::uint8_t* payload = nullptr;
+  std::size_t payload_bytes = 0;
+};
+
+// Walks a payload. No allocation; never reads outside of it.
+class EventDecoder {
+ public:
+  EventDecoder(const std::uint8_t* payload, std::size_t bytes) noexcept;
+  std::uint32_t thread() const noexcept { return thread_; }
+  // False at the end of the payload, or where it is damaged; is_damaged() tells which.
+  bool next(Event* event) noexcept;
+  bool is_damaged() const noexcept { return is_damaged_; }
+
+ private:
+  bool read(std::uint64_t* value) noexcept;
+
+  const std::uint8_t* at_;
+  const std::uint8_t* end_;
+  std::uint32_t thread_ = 0;
+  std::uint64_t stamp_ = 0;
+  bool is_damaged_ = false;
+};
+
+}  // namespace jaxprof::spool

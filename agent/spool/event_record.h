@@ -1,0 +1,180 @@
+// An event as a thread writes it into its ring, and the words of each kind. The header says how many 64-bit fields and
+// how many payload bytes follow; which field means what is said here, once, for writer and reader. New fields go to the
+// end: a reader takes the ones it knows and treats missing ones as zero. Agent-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace jaxprof::spool {
+
+struct EventHeader {
+  std::uint16_t bytes;  // of the whole record; a multiple of 8
+  std::uint8_t kind;    // EventKind
+  std::uint8_t field_count;
+  std::uint32_t id;     // per kind
+  std::uint64_t stamp;  // event clock
+  // `field_count` u64, then payload bytes
+};
+static_assert(sizeof(EventHeader) == 16);
+
+inline constexpr std::size_t kMaxFields = 16;
+// An NVTX payload beyond this is cut and counted.
+inline constexpr std::size_t kMaxPayloadBytes = 4096;
+inline constexpr std::size_t kMaxEventBytes = sizeof(EventHeader) + 8 * kMaxFields + kMaxPayloadBytes;
+
+// Never renumber.
+enum class EventKind : std::uint8_t {
+  kPadding = 0,  // fills the end of a ring; never in a spool
+  kNvtxPush = 1,
+  kNvtxPop = 2,
+  kNvtxStart = 3,
+  kNvtxEnd = 4,
+  kNvtxMark = 5,
+  kNcclStart = 16,
+  kNcclStop = 17,
+  kNcclState = 18,
+};
+
+// ---- NVTX. Push, Start and Mark: `id` is the message's string id; Pop and End: `id` is the domain.
+// Payload bytes of any of them: PayloadHeader records, each followed by its bytes, zero-padded to a multiple of 8.
+struct PayloadHeader {
+  std::uint64_t schema;
+  std::uint32_t bytes;       // that follow
+  std::uint32_t full_bytes;  // before it was cut
+};
+static_assert(sizeof(PayloadHeader) == 16);
+
+// Field 0 of Push, Start and Mark.
+struct NvtxContext {
+  std::uint16_t domain;
+  std::uint16_t depth;  // ranges that are open around it, on its thread and domain (Push)
+  std::uint32_t category;
+};
+constexpr std::uint64_t pack(const NvtxContext& context) noexcept {
+  return context.domain | static_cast<std::uint64_t>(context.depth) << 16 |
+         static_cast<std::uint64_t>(context.category) << 32;
+}
+constexpr NvtxContext unpack_nvtx_context(std::uint64_t word) noexcept {
+  return {static_cast<std::uint16_t>(word), static_cast<std::uint16_t>(word >> 16),
+          static_cast<std::uint32_t>(word >> 32)};
+}
+
+namespace nvtx_field {
+inline constexpr std::size_t kContext = 0;      // Push, Start, Mark
+inline constexpr std::size_t kPayloadType = 1;  // NVTX_PAYLOAD_TYPE_*, 0: none
+inline constexpr std::size_t kPayload = 2;      // its 64 bits
+inline constexpr std::size_t kRangeId = 3;      // Start
+inline constexpr std::size_t kPopDepth = 0;     // Pop: depth of the range it closes
+inline constexpr std::size_t kEndRangeId = 0;   // End
+}  // namespace nvtx_field
+
+// ---- NCCL profiler plugin. Start: `id` is NcclEvent; Stop: 0; State: NCCL's state number.
+// The type of an event, as the bit number of NCCL's event masks.
+enum class NcclEvent : std::uint32_t {
+  kGroup = 0,
+  kColl = 1,
+  kP2p = 2,
+  kProxyOp = 3,
+  kProxyStep = 4,
+  kProxyCtrl = 5,
+  kKernelChannel = 6,
+  kNetPlugin = 7,
+  kGroupApi = 8,
+  kCollApi = 9,
+  kP2pApi = 10,
+  kKernelLaunch = 11,
+};
+
+// A handle is unique in its process and never 0: thread number << 36 | count, which rises with every start on that
+// thread.
+namespace nccl_field {
+inline constexpr std::size_t kHandle = 0;        // Start, Stop, State
+inline constexpr std::size_t kCommunicator = 1;  // Start: CommunicatorState::communicator, 0: unknown
+inline constexpr std::size_t kParent = 2;        // Start: a handle, 0: none or not of this process
+// by type, from field 3 on
+inline constexpr std::size_t kCollSequence = 3;   // Coll: NCCL's number of the call on its communicator and function
+inline constexpr std::size_t kCollCodes = 4;      // Coll: pack(NcclCodes)
+inline constexpr std::size_t kCollCount = 5;      // Coll: elements as NCCL gives them (bytes for some functions)
+inline constexpr std::size_t kCollRoot = 6;       // Coll
+inline constexpr std::size_t kCollGroup = 7;      // Coll: handle of the Group
+inline constexpr std::size_t kP2pCodes = 3;       // P2p
+inline constexpr std::size_t kP2pCount = 4;       // P2p
+inline constexpr std::size_t kP2pPeer = 5;        // P2p
+inline constexpr std::size_t kP2pGroup = 6;       // P2p: handle of the Group
+inline constexpr std::size_t kApiCodes = 3;       // CollApi, P2pApi
+inline constexpr std::size_t kApiCount = 4;       // CollApi, P2pApi: as the caller gave it
+inline constexpr std::size_t kApiRoot = 5;        // CollApi
+inline constexpr std::size_t kApiStream = 6;      // CollApi, P2pApi: the CUDA stream's address
+inline constexpr std::size_t kApiIsCaptured = 7;  // CollApi, P2pApi: called while a CUDA graph is captured
+inline constexpr std::size_t kGroupApiDepth = 3;  // GroupApi; 1: no explicit group
+inline constexpr std::size_t kGroupApiIsCaptured = 4;
+inline constexpr std::size_t kLaunchStream = 3;  // KernelLaunch
+}  // namespace nccl_field
+
+// What NCCL names by strings. 0 is "a name we do not know" in each.
+enum class NcclFunction : std::uint8_t {
+  kUnknown,
+  kAllGather,
+  kAllReduce,
+  kAllToAll,
+  kBroadcast,
+  kGather,
+  kRecv,
+  kReduce,
+  kReduceScatter,
+  kScatter,
+  kSendRecv,
+  kSend,
+};
+enum class NcclType : std::uint8_t {
+  kUnknown,
+  kInt8,
+  kUint8,
+  kInt32,
+  kUint32,
+  kInt64,
+  kUint64,
+  kFloat16,
+  kFloat32,
+  kFloat64,
+  kBfloat16,
+  kFloat8E4m3,
+  kFloat8E5m2,
+};
+enum class NcclAlgorithm : std::uint8_t {
+  kUnknown,
+  kTree,
+  kRing,
+  kCollnetDirect,
+  kCollnetChain,
+  kNvls,
+  kNvlsTree,
+  kPat,
+};
+enum class NcclProtocol : std::uint8_t { kUnknown, kLl, kLl128, kSimple };
+
+struct NcclCodes {
+  NcclFunction function = NcclFunction::kUnknown;
+  NcclType type = NcclType::kUnknown;
+  NcclAlgorithm algorithm = NcclAlgorithm::kUnknown;
+  NcclProtocol protocol = NcclProtocol::kUnknown;
+  std::uint8_t channels = 0;
+  std::uint8_t warps = 0;
+};
+constexpr std::uint64_t pack(const NcclCodes& c) noexcept {
+  return static_cast<std::uint64_t>(c.function) | static_cast<std::uint64_t>(c.type) << 8 |
+         static_cast<std::uint64_t>(c.algorithm) << 16 | static_cast<std::uint64_t>(c.protocol) << 24 |
+         static_cast<std::uint64_t>(c.channels) << 32 | static_cast<std::uint64_t>(c.warps) << 40;
+}
+constexpr NcclCodes unpack_nccl_codes(std::uint64_t word) noexcept {
+  const auto byte = [word](unsigned at) { return static_cast<std::uint8_t>(word >> (8 * at)); };
+  return {static_cast<NcclFunction>(byte(0)),
+          static_cast<NcclType>(byte(1)),
+          static_cast<NcclAlgorithm>(byte(2)),
+          static_cast<NcclProtocol>(byte(3)),
+          byte(4),
+          byte(5)};
+}
+
+}  // namespace jaxprof::spool

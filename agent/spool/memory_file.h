@@ -1,0 +1,82 @@
+// A process's memory file: where its threads write before anything reaches the disk. It is mapped shared, so that what
+// a process wrote is still there after it was killed, and whoever can open the file (the task's wrapper) can save it.
+// It grows by segments of one kind each: a registration log (state records, append-only) or a thread's ring. Every
+// segment is allocated on the file system before it is mapped, because a hole on a full disk would be SIGBUS in the
+// user's process. Agent-safe; layout shared by agent and wrapper of one build.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/base/unique_fd.h"
+
+namespace jaxprof::spool {
+
+inline constexpr std::uint32_t kMaxSegments = 2048;
+inline constexpr char kMemoryMagic[8] = "JXRINGS";
+
+enum class SegmentKind : std::uint32_t { kNone = 0, kStateLog = 1, kRing = 2 };
+
+struct SegmentEntry {
+  std::atomic<SegmentKind> kind;  // stored last
+  std::uint32_t reserved;
+  std::uint64_t offset;  // of the segment in the file
+  std::uint64_t bytes;
+};
+
+struct MemoryHeader {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t pid;
+  std::atomic<std::uint32_t> segment_count;
+  std::uint32_t reserved;
+  SegmentEntry segments[kMaxSegments];
+};
+
+// A registration log: records from `data` on, `committed` bytes of them whole.
+struct StateLogHeader {
+  std::atomic<std::uint64_t> committed;
+  std::uint64_t reserved[7];
+};
+static_assert(sizeof(StateLogHeader) == 64);
+
+enum class RingState : std::uint32_t { kFree = 0, kActive = 1, kClosed = 2 };
+
+// A single-producer, single-consumer ring of EventHeader records. Positions count bytes since the ring was made; a
+// record lies at position % capacity and never wraps: kPadding fills what is left at the end.
+struct RingHeader {
+  std::atomic<std::uint64_t> head;  // written by the producer, release
+  std::uint8_t pad0[56];
+  std::atomic<std::uint64_t> tail;  // written by the consumer, release
+  std::uint8_t pad1[56];
+  std::atomic<RingState> state;
+  std::atomic<std::uint32_t> thread;  // ThreadState::thread of the present owner
+  std::uint64_t capacity;             // bytes of data; a power of two
+  std::uint64_t reserved[6];
+};
+static_assert(sizeof(RingHeader) == 192);
+
+inline std::uint8_t* segment_data(StateLogHeader* log) noexcept {
+  return reinterpret_cast<std::uint8_t*>(log + 1);
+}
+inline std::uint8_t* segment_data(RingHeader* ring) noexcept {
+  return reinterpret_cast<std::uint8_t*>(ring + 1);
+}
+
+// The writing side. Not thread-safe: the session serialises growth.
+class MemoryFile {
+ public:
+  // Creates the file at `path`; false with errno.
+  bool create(const char* path, std::uint32_t pid) noexcept;
+  // Allocates, maps and zeroes one more segment of `bytes`; null when the disk or the table is full.
+  void* add_segment(SegmentKind kind, std::uint64_t bytes) noexcept;
+  bool is_open() const noexcept { return header_ != nullptr; }
+
+ private:
+  UniqueFd fd_;
+  MemoryHeader* header_ = nullptr;
+  std::uint64_t file_bytes_ = 0;
+};
+
+}  // namespace jaxprof::spool

@@ -1,0 +1,161 @@
+// The state stream: what a process registers once and events refer to by number (strings, domains, schemas,
+// communicators, threads). State is kept from attach on, window or not, and is never overwritten: records are appended
+// to the process's registration log in its memory file, and copied from there, as they are, into the spool's state
+// blocks. Every record starts with a StateHeader and its size is a multiple of 8. Agent-safe.
+#pragma once
+
+#include <cstdint>
+
+namespace jaxprof::spool {
+
+// Never renumber.
+enum class StateKind : std::uint16_t {
+  kString = 1,
+  kDomain = 2,
+  kCategory = 3,
+  kSchema = 4,
+  kEnum = 5,
+  kThread = 6,
+  kThreadName = 7,
+  kCommunicator = 8,
+  kCommunicatorEnd = 9,
+  kHook = 10,
+  kResource = 11,
+};
+
+struct StateHeader {
+  std::uint16_t kind;
+  std::uint16_t reserved;
+  std::uint32_t bytes;  // of the whole record
+};
+static_assert(sizeof(StateHeader) == 8);
+
+// Number of a string. 0: none; kLostString: there was one, but the log was full.
+using StringId = std::uint32_t;
+inline constexpr StringId kNoString = 0;
+inline constexpr StringId kLostString = 0xffffffffU;
+
+struct StringState {
+  StateHeader header;
+  StringId id;  // counts from 1 in order of first use
+  std::uint32_t length;
+  // `length` bytes, zero-padded
+};
+
+struct DomainState {  // an NVTX domain; 0 is the default domain and has no record
+  StateHeader header;
+  std::uint32_t domain;
+  StringId name;
+};
+
+struct CategoryState {
+  StateHeader header;
+  std::uint32_t domain;
+  std::uint32_t category;
+  StringId name;
+  std::uint32_t reserved;
+};
+
+// An NVTX payload schema: how to read the bytes of a payload (nvtxPayloadSchemaAttr_t, nvToolsExtPayload.h).
+struct SchemaState {
+  StateHeader header;
+  std::uint32_t domain;
+  std::uint32_t entry_count;
+  std::uint64_t schema;  // the id that payloads carry
+  std::uint64_t type;    // NVTX_PAYLOAD_SCHEMA_TYPE_*
+  std::uint64_t flags;
+  std::uint64_t payload_bytes;  // 0: not given
+  std::uint64_t alignment;      // 0: natural
+  StringId name;
+  std::uint32_t reserved;
+  // `entry_count` SchemaEntry
+};
+
+struct SchemaEntry {
+  std::uint64_t flags;   // NVTX_PAYLOAD_ENTRY_FLAG_*
+  std::uint64_t type;    // NVTX_PAYLOAD_ENTRY_TYPE_* or the id of a schema or enum
+  std::uint64_t detail;  // array length or union selector
+  std::uint64_t offset;  // 0 on a later entry: by natural alignment
+  StringId name;
+  std::uint32_t reserved;
+};
+
+struct EnumState {
+  StateHeader header;
+  std::uint32_t domain;
+  std::uint32_t entry_count;
+  std::uint64_t schema;
+  std::uint64_t value_bytes;
+  StringId name;
+  std::uint32_t reserved;
+  // `entry_count` EnumEntry
+};
+
+struct EnumEntry {
+  std::uint64_t value;
+  StringId name;
+  std::uint32_t is_flag;
+};
+
+struct ThreadState {  // a thread that wrote events
+  StateHeader header;
+  std::uint32_t thread;  // the number that event blocks carry
+  std::uint32_t tid;     // gettid()
+};
+
+struct ThreadNameState {
+  StateHeader header;
+  std::uint32_t tid;
+  StringId name;
+};
+
+struct CommunicatorState {  // ncclProfiler init
+  StateHeader header;
+  std::uint32_t communicator;  // the number that events carry, from 1
+  std::uint32_t api;           // profiler API version
+  std::uint64_t hash;          // NCCL's communicator id, equal on all members
+  std::int32_t rank;
+  std::int32_t rank_count;
+  std::int32_t node_count;
+  StringId name;
+  std::uint64_t stamp;
+};
+
+struct CommunicatorEndState {
+  StateHeader header;
+  std::uint32_t communicator;
+  std::uint32_t reserved;
+  std::uint64_t stamp;
+};
+
+struct HookState {  // something called one of our entry points
+  StateHeader header;
+  std::uint32_t hook;    // HookBit of contract/session_page.h
+  std::uint32_t detail;  // NVTX: number of function tables; NCCL: API version
+  std::uint64_t stamp;
+};
+
+struct ResourceState {  // nvtxDomainResourceCreate
+  StateHeader header;
+  std::uint32_t domain;
+  std::uint32_t type;  // identifierType
+  std::uint64_t identifier;
+  StringId name;
+  std::uint32_t reserved;
+};
+
+static_assert(sizeof(StringState) == 16);
+static_assert(sizeof(DomainState) == 16);
+static_assert(sizeof(CategoryState) == 24);
+static_assert(sizeof(SchemaState) == 64);
+static_assert(sizeof(SchemaEntry) == 40);
+static_assert(sizeof(EnumState) == 40);
+static_assert(sizeof(EnumEntry) == 16);
+static_assert(sizeof(ThreadState) == 16);
+static_assert(sizeof(ThreadNameState) == 16);
+static_assert(sizeof(CommunicatorState) == 48);
+static_assert(sizeof(CommunicatorEndState) == 24);
+static_assert(sizeof(HookState) == 24);
+static_assert(sizeof(ResourceState) == 32);
+
+}  // namespace jaxprof::spool
