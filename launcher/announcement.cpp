@@ -1,0 +1,157 @@
+#include "launcher/announcement.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "agent/base/parse_number.h"
+#include "agent/contract/rank_selection.h"
+
+namespace jaxprof::launcher {
+namespace {
+
+// Decides for one other rank of the job, of which only some numbers are known. Slurm's variables that go with these
+// numbers are given to conditions too; all others are unknown.
+Selected decide_for(const RankSelection& selection, const RankIdentity& rank) {
+  std::vector<std::string> entries;
+  const auto add = [&entries](const char* name, std::int32_t value) {
+    if (value >= 0) entries.push_back(std::string(name) + "=" + std::to_string(value));
+  };
+  if (rank.launcher == Launcher::kSlurm) {
+    add("SLURM_PROCID", rank.rank);
+    add("SLURM_LOCALID", rank.local_rank);
+    add("SLURM_NODEID", rank.node_index);
+    add("SLURM_STEP_NUM_TASKS", rank.world_size);
+    add("SLURM_NTASKS", rank.world_size);
+  }
+  std::vector<const char*> pointers;
+  for (const std::string& entry : entries) pointers.push_back(entry.c_str());
+  pointers.push_back(nullptr);
+  return is_selected(selection, rank, Env(pointers.data())).selected;
+}
+
+// Counts over ranks of which only the number is known.
+std::optional<std::int64_t> count_by_rank(const RankSelection& selection, RankIdentity rank) {
+  rank.local_rank = -1;
+  rank.node_index = -1;
+  std::int64_t count = 0;
+  for (std::int32_t i = 0; i < rank.world_size; ++i) {
+    rank.rank = i;
+    const Selected selected = decide_for(selection, rank);
+    if (selected == Selected::kUnknown) return std::nullopt;
+    count += selected == Selected::kYes ? 1 : 0;
+  }
+  return count;
+}
+
+// Counts over places: how many tasks a node has is known, not which.
+std::optional<std::int64_t> count_by_place(const RankSelection& selection, RankIdentity rank,
+                                           const std::vector<std::int32_t>& tasks_per_node) {
+  rank.rank = -1;
+  std::int64_t count = 0;
+  for (std::size_t node = 0; node < tasks_per_node.size(); ++node) {
+    rank.node_index = static_cast<std::int32_t>(node);
+    for (rank.local_rank = 0; rank.local_rank < tasks_per_node[node]; ++rank.local_rank) {
+      const Selected selected = decide_for(selection, rank);
+      if (selected == Selected::kUnknown) return std::nullopt;
+      count += selected == Selected::kYes ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> parse_tasks_per_node(const std::string& text) {
+  constexpr std::uint64_t kMaxTasks = 1 << 24;
+  std::vector<std::int32_t> tasks;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string item = text.substr(at, end - at);
+    const std::size_t times = item.find("(x");
+    const auto count = parse_uint64(item.substr(0, times));
+    std::optional<std::uint64_t> nodes = 1;
+    if (times != std::string::npos) {
+      if (!item.ends_with(')')) return {};
+      nodes = parse_uint64(item.substr(times + 2, item.size() - times - 3));
+    }
+    if (!count || !nodes || *count > kMaxTasks || *nodes > kMaxTasks || tasks.size() + *nodes > kMaxTasks) return {};
+    tasks.insert(tasks.end(), *nodes, static_cast<std::int32_t>(*count));
+    at = end + 1;
+  }
+  return tasks;
+}
+
+std::optional<std::int64_t> count_selected_ranks(const RankSelection& selection, const RankIdentity& own,
+                                                 const Env& env) {
+  if (own.world_size <= 0) return std::nullopt;
+  if (selection.selects_all()) return own.world_size;
+  if (const auto count = count_by_rank(selection, own)) return count;
+  const char* per_node = env.get("SLURM_STEP_TASKS_PER_NODE");
+  if (own.launcher != Launcher::kSlurm || per_node == nullptr) return std::nullopt;
+  const std::vector<std::int32_t> tasks = parse_tasks_per_node(per_node);
+  return tasks.empty() ? std::nullopt : count_by_place(selection, own, tasks);
+}
+
+std::string first_line(const Options& options, const LaunchPlan& plan, const Env& env) {
+  const std::string output = ", output " + plan.directory + "/";
+  const std::string selected = options.selection_words.empty() ? "all" : options.selection_words;
+  if (options.has_inner_ranks) {
+    return fmt::format("ranks started by {} decide for themselves ({}){}", options.command.front(), selected, output);
+  }
+  if (const auto count = count_selected_ranks(options.selection, plan.rank, env)) {
+    return fmt::format("{} of {} ranks traced{}", *count, plan.rank.world_size, output);
+  }
+  if (plan.rank.world_size > 0) {
+    return fmt::format("of {} ranks, those of {} are traced{}", plan.rank.world_size, selected, output);
+  }
+  if (plan.rank.is_known()) return fmt::format("ranks traced: {}; their number is not known{}", selected, output);
+  return fmt::format("one process traced, no launcher that numbers ranks was found{}", output);
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::size_t first = digits.starts_with('-') ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) {
+    at -= 3;
+    digits.insert(at, 1, ' ');
+  }
+  return digits;
+}
+
+std::string readable_bytes(std::int64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  auto value = static_cast<double>(bytes);
+  const char* unit = "B";
+  for (const char* next : {"kB", "MB", "GB", "TB"}) {
+    if (value < 999.95) break;
+    value /= 1000;
+    unit = next;
+  }
+  return fmt::format("{:.1f} {}", value, unit);
+}
+
+std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64_t> expected_ranks,
+                      const std::string& directory) {
+  std::set<std::string> ranks;
+  std::int64_t events = 0, dropped = 0, bytes = 0, kept = 0;
+  for (const TaskEnd& end : ends) {
+    for (const PublishedProcess& process : end.processes) {
+      events += process.events;
+      dropped += process.dropped;
+      kept += process.kept.empty() ? 0 : 1;
+      if (process.spool.empty()) continue;
+      bytes += process.bytes;
+      ranks.insert(process.rank >= 0 ? std::to_string(process.rank) : end.task + "." + std::to_string(process.pid));
+    }
+  }
+  std::string line = fmt::format("{}", ranks.size());
+  if (expected_ranks) line += fmt::format(" of {}", *expected_ranks);
+  line += fmt::format(" ranks written, {} events, {} dropped; {}/ ({})", grouped(events), grouped(dropped), directory,
+                      readable_bytes(bytes));
+  if (kept > 0) line += fmt::format("; {} spools left on their nodes", kept);
+  return line;
+}
+
+}  // namespace jaxprof::launcher

@@ -1,0 +1,188 @@
+#include "launcher/check.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "agent/base/atomic_file.h"
+#include "agent/base/clocks.h"
+#include "agent/contract/run_layout.h"
+#include "agent/contract/session_page.h"
+#include "launcher/agent_library.h"
+#include "launcher/announcement.h"
+#include "launcher/child_environment.h"
+#include "launcher/directory_listing.h"
+#include "launcher/task.h"
+
+namespace jaxprof::launcher {
+namespace {
+
+constexpr int kNodeNotReady = exit_status(ErrorCode::kNodeNotReady);
+constexpr std::int64_t kWaitNs = 10'000'000'000;
+constexpr std::int64_t kPollNs = 20'000'000;
+// The session page, and room for rings and some minutes of spools.
+constexpr std::int64_t kWantedSpoolBytes = static_cast<std::int64_t>(sizeof(SessionPage)) + (64 << 20);
+
+bool exists(const std::string& path) {
+  return access(path.c_str(), F_OK) == 0;
+}
+
+bool is_executable_file(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+bool is_found_by_exec(const std::string& program, const Env& env) {
+  if (program.find('/') != std::string::npos) return is_executable_file(program);
+  const char* path = env.get("PATH");
+  std::string folders = path != nullptr ? path : "/bin:/usr/bin";
+  for (std::size_t at = 0; at <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', at), folders.size());
+    const std::string folder = end > at ? folders.substr(at, end - at) : ".";
+    if (is_executable_file(folder + "/" + program)) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+// Why no folder can be made below `base`, or "".
+std::string find_spool_fault(const std::string& base, const Node& node, const LaunchPlan& plan) {
+  const auto folder = make_spool_directory(base, node, plan);
+  if (!folder) return "no spool folder can be made in " + base + ": " + std::strerror(errno);
+  rmdir(folder->c_str());
+  const std::int64_t free = free_bytes(base);
+  if (free < 0 || free >= kWantedSpoolBytes) return {};
+  return "the spool folder " + base + " has less than " + readable_bytes(kWantedSpoolBytes) + " free";
+}
+
+class Check {
+ public:
+  Check(const Options& options, const Node& node, const LaunchPlan& plan, const Env& env)
+      : options_(options), node_(node), plan_(plan), env_(env) {}
+
+  RankFindings run() {
+    result_.rank = plan_.rank.rank;
+    result_.host = node_.host;
+    if (!options_.command.empty() && !is_found_by_exec(options_.command.front(), env_)) {
+      fault(options_.command.front() + " is not a program that can be executed");
+    }
+    // The directory first and for all ranks: the report is written there.
+    result_.has_made_directory = !exists(plan_.directory);
+    const Status directory = make_run_directory(plan_);
+    if (!plan_.is_wrapped) return result_;
+    if (!directory) fault(directory.error().message);
+    check_names();
+    check_hooks();
+    const auto agent = find_agent_library(own_program_path(), env_);
+    if (!agent) fault(agent.error().message);
+    const std::string spool = find_spool_fault(spool_base(options_.spool_base, env_), node_, plan_);
+    if (!spool.empty()) fault(spool);
+    return result_;
+  }
+
+ private:
+  void fault(std::string text) { result_.findings.push_back({true, std::move(text)}); }
+  void remark(std::string text) { result_.findings.push_back({false, std::move(text)}); }
+
+  void check_names() {
+    if (!plan_.rank.is_known()) remark("no launcher that numbers ranks was found: files are named after host and pid");
+    if (!plan_.fault.empty()) fault(plan_.fault);
+    if (!plan_.unset_variable.empty()) {
+      remark(plan_.unset_variable + " is not set: it becomes unset-" + plan_.unset_variable);
+    }
+    if (!plan_.undecided.empty()) remark("the selection depends on " + plan_.undecided + ", which is not known here");
+    if (!plan_.stem.empty() && (exists(run_layout::spool_path(plan_.directory, plan_.stem)) ||
+                                exists(run_layout::part_spool_path(plan_.directory, plan_.stem)))) {
+      remark(options_.can_replace_files
+                 ? "the rank's file exists; it is replaced if its run has ended"
+                 : "the rank's file exists; the new one gets .HOST.PID behind its name (-f replaces it)");
+    }
+  }
+
+  void check_hooks() {
+    for (const ForeignHook& hook : find_foreign_hooks(own_environment())) {
+      if (options_.on_conflict == OnConflict::kKeep) {
+        fault(describe(hook) + " is set; --on-conflict replace takes its place");
+      } else {
+        remark(describe(hook) + " is replaced");
+      }
+    }
+  }
+
+  const Options& options_;
+  const Node& node_;
+  const LaunchPlan& plan_;
+  const Env& env_;
+  RankFindings result_;
+};
+
+std::vector<std::string> record_names(const std::string& state_directory) {
+  std::vector<std::string> names = list_directory(state_directory);
+  std::erase_if(names, [](const std::string& name) {
+    return !name.starts_with(run_layout::kCheckPrefix) || name.find(".tmp.") != std::string::npos;
+  });
+  return names;
+}
+
+// The reports of all ranks, as far as they come in time, `own` among them.
+std::vector<RankFindings> gather(const LaunchPlan& plan, RankFindings own) {
+  const std::int64_t end_ns = clock_ns(CLOCK_MONOTONIC) + kWaitNs;
+  const auto wanted = static_cast<std::size_t>(std::max(plan.rank.world_size, 1)) - 1;
+  std::vector<std::string> names;
+  while ((names = record_names(plan.state_directory)).size() < wanted && clock_ns(CLOCK_MONOTONIC) < end_ns) {
+    const timespec pause{0, kPollNs};
+    nanosleep(&pause, nullptr);
+  }
+  std::vector<RankFindings> all{std::move(own)};
+  for (const std::string& name : names) {
+    const std::string path = plan.state_directory + "/" + name;
+    if (const auto text = read_small_file(path)) {
+      if (auto findings = parse_findings(*text)) all.push_back(std::move(*findings));
+    }
+    unlink(path.c_str());
+  }
+  return all;
+}
+
+void remove_empty_folders(const LaunchPlan& plan, const std::vector<RankFindings>& all) {
+  rmdir(plan.state_directory.c_str());
+  const bool is_ours = std::any_of(all.begin(), all.end(), [](const RankFindings& f) { return f.has_made_directory; });
+  if (is_ours) rmdir(plan.directory.c_str());
+}
+
+bool has_fault(const RankFindings& findings) {
+  return std::any_of(findings.findings.begin(), findings.findings.end(), [](const Finding& f) { return f.is_fault; });
+}
+
+}  // namespace
+
+RankFindings find_faults(const Options& options, const Node& node, const LaunchPlan& plan, const Env& env) {
+  return Check(options, node, plan, env).run();
+}
+
+int run_check(const Options& options, const Node& node, const LaunchPlan& plan, const Env& env) {
+  RankFindings own = find_faults(options, node, plan, env);
+  if (!plan.is_speaker()) {
+    // Where this fails, rank 0 names the rank as one that did not report.
+    const auto written = write_atomic_file(run_layout::check_record_path(plan.state_directory, plan.task), to_text(own),
+                                           Publish::kReplace);
+    return has_fault(own) || !written ? kNodeNotReady : 0;
+  }
+  const std::int32_t world_size = plan.rank.is_known() ? plan.rank.world_size : -1;
+  const std::vector<RankFindings> all = gather(plan, std::move(own));
+  const std::string table = make_table(all, world_size, plan.directory);
+  if (write(STDOUT_FILENO, table.data(), table.size()) < 0) return exit_status(ErrorCode::kOutputFailed);
+  remove_empty_folders(plan, all);
+  const bool is_ready = std::none_of(all.begin(), all.end(), has_fault) &&
+                        (world_size <= 0 || all.size() >= static_cast<std::size_t>(world_size));
+  return is_ready ? 0 : kNodeNotReady;
+}
+
+}  // namespace jaxprof::launcher

@@ -1,0 +1,66 @@
+#include "launcher/dry_run.h"
+
+#include <fmt/format.h>
+
+#include "agent/contract/run_layout.h"
+#include "launcher/agent_library.h"
+#include "launcher/announcement.h"
+#include "launcher/child_environment.h"
+#include "launcher/option_words.h"
+
+namespace jaxprof::launcher {
+namespace {
+
+std::string number_or_unknown(std::int32_t number) {
+  return number < 0 ? "unknown" : std::to_string(number);
+}
+
+std::string describe_rank(const RankIdentity& rank) {
+  if (!rank.is_known()) return "unknown";
+  return fmt::format("{} of {} (by {}, {}), local rank {}, node {}", rank.rank, number_or_unknown(rank.world_size),
+                     launcher_name(rank.launcher), rank.rank_variable, number_or_unknown(rank.local_rank),
+                     number_or_unknown(rank.node_index));
+}
+
+std::string describe_decision(const Options& options, const LaunchPlan& plan) {
+  if (!plan.is_wrapped) return "not selected: the command is executed in place";
+  if (!plan.undecided.empty()) return "each process decides: " + plan.undecided + " is not known here";
+  if (options.has_inner_ranks) return "each process decides: the command starts ranks of its own";
+  return "traced";
+}
+
+}  // namespace
+
+std::string describe_dry_run(const Options& options, const Node& node, const LaunchPlan& plan, const Env& env) {
+  std::string text;
+  const auto add = [&text](const char* name, const std::string& value) {
+    text += fmt::format("{:<12} {}\n", name, value);
+  };
+  add("run", plan.run.run_id);
+  add("rank", describe_rank(plan.rank));
+  add("decision", describe_decision(options, plan));
+  add("command", quote_words(options.command));
+  if (!plan.is_wrapped) return text;
+  add("directory", plan.directory);
+  add("file", plan.stem.empty() ? plan.stem_template + run_layout::kSpoolSuffix + " (named by each process)"
+                                : plan.stem + run_layout::kSpoolSuffix);
+  if (!plan.unset_variable.empty()) add("unset", plan.unset_variable);
+  if (!plan.fault.empty()) add("fault", plan.fault);
+  const std::string spool = run_layout::task_spool_directory(spool_base(options.spool_base, env), node.uid,
+                                                             plan.run.run_id, plan.task, node.pid);
+  add("spool", spool);
+  const std::vector<std::string> before = own_environment();
+  for (const ForeignHook& hook : find_foreign_hooks(before)) {
+    add("conflict", describe(hook) +
+                        (options.on_conflict == OnConflict::kKeep ? ": kept, the rank runs unprofiled" : ": replaced"));
+  }
+  const auto agent = find_agent_library(own_program_path(), env);
+  add("agent", agent ? *agent : "missing: " + agent.error().message);
+  const std::string agent_path = agent ? *agent : std::string(kAgentFileName);
+  const auto after = child_environment(before, agent_path, run_layout::session_path(spool));
+  for (const std::string& line : environment_difference(before, after)) add("environment", line);
+  add("first line", first_line(options, plan, env));
+  return text;
+}
+
+}  // namespace jaxprof::launcher

@@ -1,0 +1,90 @@
+#include "launcher/launch_plan.h"
+
+#include "agent/base/text.h"
+#include "agent/contract/condition.h"
+#include "agent/contract/run_layout.h"
+
+namespace jaxprof::launcher {
+namespace {
+
+struct Expansion {
+  std::string text;
+  TemplateReport report;
+};
+
+Expansion expand(const std::string& text, bool is_stem, const TemplateValues& values, const Env& env) {
+  char buffer[kPathBytes];
+  TextBuffer out(buffer, is_stem ? kStemBytes : sizeof buffer);
+  Expansion expansion;
+  expansion.report = expand_template(text.c_str(), text.size(), is_stem, values, env, &out);
+  expansion.text = out.c_str();
+  return expansion;
+}
+
+std::string without_slash_at_end(std::string directory) {
+  while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
+  return directory.empty() ? "." : directory;
+}
+
+// Which parts of the selection a wrapper with inner ranks has answered: the nodes, and a condition that does not
+// depend on a rank.
+RankSelection residual_of_inner(const RankSelection& selection, const RankIdentity& task, const Env& env) {
+  RankSelection residual = selection;
+  if (task.node_index >= 0) residual.nodes[0] = '\0';
+  RankIdentity node_only;
+  node_only.node_index = task.node_index;
+  if (selection.condition[0] != '\0' &&
+      evaluate_condition(selection.condition, node_only, env).value == ConditionValue::kTrue) {
+    residual.condition[0] = '\0';
+  }
+  return residual;
+}
+
+void decide(const Options& options, const Env& env, LaunchPlan* plan) {
+  const RankSelection& selection = options.selection;
+  const SelectionResult result =
+      options.has_inner_ranks ? is_task_selected(selection, plan->rank, env) : is_selected(selection, plan->rank, env);
+  plan->is_wrapped = result.selected != Selected::kNo;
+  plan->residual = selection;
+  if (result.selected == Selected::kUnknown) {
+    plan->undecided = result.unknown[0] != '\0' ? result.unknown : "a division by zero";
+  } else if (!options.has_inner_ranks) {
+    plan->residual = RankSelection();
+  }
+  if (options.has_inner_ranks) plan->residual = residual_of_inner(selection, plan->rank, env);
+}
+
+void name_output(const Options& options, const Node& node, const Env& env, LaunchPlan* plan) {
+  const std::string& text = options.output;
+  const std::size_t stem_begin = stem_offset(text.c_str());
+  TemplateValues values{plan->rank, &plan->run, node.host.c_str(), node.pid};
+  const Expansion directory = expand(text.substr(0, stem_begin), false, values, env);
+  plan->directory = without_slash_at_end(directory.text);
+  plan->state_directory = run_layout::run_state_directory(plan->directory, plan->run.run_id);
+  plan->stem_template = text.substr(stem_begin);
+  const Expansion stem = expand(plan->stem_template, true, values, env);
+  // The job's process has another pid: a name that depends on it is its own to make.
+  values.pid = node.pid + 1;
+  const bool is_of_process = expand(plan->stem_template, true, values, env).text != stem.text;
+  if (!options.has_inner_ranks && !is_of_process) plan->stem = stem.text;
+  for (const Expansion* part : {&directory, &stem}) {
+    if (plan->unset_variable.empty()) plan->unset_variable = part->report.unset_variable;
+    if (part->report.fault != TemplateFault::kNone && plan->fault.empty()) {
+      plan->fault = "--output " + text + ": " + describe(part->report.fault);
+    }
+  }
+}
+
+}  // namespace
+
+LaunchPlan make_launch_plan(const Options& options, const Node& node, const Env& env) {
+  LaunchPlan plan;
+  plan.rank = resolve_rank(env, node.pid);
+  plan.run = resolve_run(env, plan.rank, node.host.c_str(), node.pid);
+  plan.task = run_layout::task_name(plan.rank.rank, node.host, node.pid);
+  decide(options, env, &plan);
+  name_output(options, node, env, &plan);
+  return plan;
+}
+
+}  // namespace jaxprof::launcher

@@ -1,0 +1,133 @@
+// jaxprof-exec: one task of a job, profiled. Read main() for the order of things; what each step does is in the file
+// of its name. Two rules shape it. A refusal on one rank would hang all others, so only what every rank sees alike on
+// the command line refuses (125); everything else lets the job run unprofiled. And whoever waits for this process must
+// see what the job did, so its status is the job's.
+
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "agent/base/log.h"
+#include "agent/contract/run_layout.h"
+#include "launcher/announcement.h"
+#include "launcher/check.h"
+#include "launcher/dry_run.h"
+#include "launcher/grace.h"
+#include "launcher/run_end.h"
+#include "launcher/run_marks.h"
+#include "launcher/spool_collection.h"
+#include "launcher/supervisor.h"
+#include "launcher/task.h"
+
+namespace jaxprof::launcher {
+namespace {
+
+constexpr int kRefused = 125;
+
+void print(const std::string& text) {
+  if (write(STDOUT_FILENO, text.data(), text.size()) < 0) return;
+}
+
+// The job as if jaxprof-exec were not there: same pid, same environment.
+[[noreturn]] void exec_unchanged(const Options& options) {
+  const int failure = exec_in_place(options.command);
+  say(describe_exec_failure(options.command.front(), failure));
+  _exit(exit_code_of_exec_failure(failure));
+}
+
+[[noreturn]] void run_unprofiled(const Options& options, const Node& node, const LaunchPlan& plan,
+                                 const std::string& reason) {
+  const std::string who =
+      (plan.rank.is_known() ? "rank " + std::to_string(plan.rank.rank) : "this process") + " on " + node.host;
+  if (options.is_strict) {
+    say(who + " refuses to start unprofiled (--strict): " + reason);
+    _exit(kRefused);
+  }
+  record_unprofiled_task(options, node, plan, reason);
+  const std::string base = spool_base(options.spool_base, Env());
+  const int line = take_unprofiled_line(run_layout::node_marks_directory(base, node.uid, plan.run.run_id), node.uid);
+  if (line != 0) {
+    say(who + " runs unprofiled: " + reason +
+        (line == kMaxUnprofiledLines ? " (further ones on this node are listed by the merge only)" : ""));
+  }
+  exec_unchanged(options);
+}
+
+void say_before(const Options& options, const LaunchPlan& plan) {
+  if (options.is_quiet || !plan.is_speaker()) return;
+  for (const std::string& remark : options.remarks) say(remark);
+  say(first_line(options, plan, Env()));
+}
+
+// Publishes what the job left, within the grace, and says what could not be.
+void finish(const Options& options, const Task& task, const JobStatus& job, Supervisor& supervisor) {
+  Grace grace(options.grace_ns, [&supervisor] { return supervisor.is_asked_to_end(); });
+  const auto is_time_up = [&grace] { return grace.is_over(); };
+  const TaskEnd end = collect_spools(task, job, is_time_up);
+  if (job.exec_errno != 0) say(end.notes.back());
+  for (const PublishedProcess& process : end.processes) {
+    if (!process.kept.empty()) say(task.node.host + ":" + process.kept + " was not published: " + process.note);
+    if (process.state == "failed" && !process.note.empty()) {
+      say("process " + std::to_string(process.pid) + " on " + task.node.host + " was not recorded: " + process.note);
+    }
+  }
+  if (auto status = write_end_record(task.plan.state_directory, end); !status) {
+    say(status.error().message);
+    return;
+  }
+  const auto expected =
+      options.has_inner_ranks ? std::nullopt : count_selected_ranks(options.selection, task.plan.rank, Env());
+  const std::string line = last_line_if_last(task.plan.directory, task.plan.state_directory, expected, is_time_up);
+  if (!line.empty() && !options.is_quiet) say(line);
+}
+
+int run(const std::vector<std::string>& arguments) {
+  const Node node = this_node();
+  const Env env;
+
+  // What every rank sees alike, and one of them says.
+  const Result<Options> options = parse_options(arguments, env.get("JAXPROF_OPTIONS"));
+  if (!options) {
+    if (resolve_rank(env, node.pid).rank <= 0) say(options.error().message);
+    return kRefused;
+  }
+  if (options->mode == Mode::kHelp) {
+    print(options->text);
+    return 0;
+  }
+
+  // Whose rank this is, and whether it is traced.
+  const LaunchPlan plan = make_launch_plan(*options, node, env);
+  if (options->mode == Mode::kCheck) return run_check(*options, node, plan, env);
+  if (options->mode == Mode::kDryRun) {
+    print(describe_dry_run(*options, node, plan, env));
+    return 0;
+  }
+  say_before(*options, plan);
+  if (!plan.is_wrapped) exec_unchanged(*options);
+
+  // What lies ready before the job starts; without it, the job runs all the same.
+  Result<Task> task = set_up_task(*options, node, plan, env);
+  if (!task) run_unprofiled(*options, node, plan, task.error().message);
+
+  // The job.
+  Supervisor supervisor;
+  if (auto started = supervisor.start(options->command, task->environment); !started) {
+    supervisor.let_go();
+    take_down_task(*task);
+    run_unprofiled(*options, node, plan, started.error().message);
+  }
+  const JobStatus job = supervisor.wait();
+
+  // What it left.
+  finish(*options, *task, job, supervisor);
+  end_like(job);
+}
+
+}  // namespace
+}  // namespace jaxprof::launcher
+
+int main(int argc, char** argv) {
+  return jaxprof::launcher::run(std::vector<std::string>(argv + 1, argv + argc));
+}

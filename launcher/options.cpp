@@ -1,0 +1,286 @@
+#include "launcher/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "agent/contract/condition.h"
+#include "agent/contract/output_template.h"
+#include "launcher/inner_ranks.h"
+#include "launcher/nsys_options.h"
+#include "launcher/option_words.h"
+
+namespace jaxprof::launcher {
+namespace {
+
+constexpr const char* kUsageLine = "jaxprof-exec [OPTIONS] [--] COMMAND [ARGUMENTS...]";
+constexpr const char* kDescription =
+    "Runs COMMAND as one task of a job and profiles it. Start it once a task:\n"
+    "  srun jaxprof-exec -o prof/%q{SLURM_JOB_ID}/rank%r --ranks 0,8 -- python train.py";
+constexpr const char* kFooter =
+    "TEMPLATE is DIRECTORY/STEM. Macros: %q{VAR} %q{VAR:-default} %h (host) %p (pid) %r (rank) %l (local rank)\n"
+    "%n (node) %J (job) %S (step) %%. DIRECTORY must be the same on all ranks: no %h %p %r %l %n there.\n"
+    "LIST is like 0,8-15,0-1023:128 (:128 takes every 128th). All selecting options must hold.\n"
+    "EXPRESSION is made of integers, rank, local_rank, node, world_size, environment variables,\n"
+    "|| && ! == != < <= > >= + - * / % and parentheses.\n"
+    "Variables: JAXPROF_OPTIONS (options read before the command line), JAXPROF_TMPDIR (as --spool),\n"
+    "JAXPROF_AGENT (the agent library), JAXPROF_RANK, JAXPROF_WORLD_SIZE, JAXPROF_LOCAL_RANK, JAXPROF_RUN.\n"
+    "Exit status: the job's own. 125: refused; 126, 127: the command could not be started; 6: --check found a fault.";
+
+// What CLI11 fills in: plain text that is checked and converted afterwards.
+struct Given {
+  Options options;
+  std::string ranks, local_ranks, nodes, condition;
+  std::string sample_ranks, on_conflict = "keep", grace_s = "10", overwrite = "false";
+  bool is_dry_run = false, is_check = false;
+};
+
+// Options are declared here and nowhere else.
+void declare(CLI::App& app, Given& given) {
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  app.set_help_flag("-h,--help", "print this and exit");
+  app.set_version_flag("--version", "jaxprof-exec " JAXPROF_VERSION)->description("print the version and exit");
+  app.add_option("-o,--output", given.options.output, "where to write: DIRECTORY/STEM")
+      ->type_name("TEMPLATE")
+      ->capture_default_str();
+  app.add_option("-f,--force-overwrite", given.overwrite, "replace files of other, ended runs; `true` if none follows")
+      ->type_name("[true|false]");
+  app.add_option("--ranks", given.ranks, "trace these ranks")->type_name("LIST");
+  app.add_option("--local-ranks", given.local_ranks, "trace these ranks of each node")->type_name("LIST");
+  app.add_option("--nodes", given.nodes, "trace ranks of these nodes, by the launcher's number")->type_name("LIST");
+  app.add_option("--sample-ranks", given.sample_ranks, "trace N ranks, evenly spread, rank 0 among them")
+      ->type_name("N");
+  app.add_option("--if", given.condition, "trace a rank if this holds for it")->type_name("EXPRESSION");
+  app.add_flag("--inner-ranks", given.options.has_inner_ranks,
+               "COMMAND starts ranks of its own, which decide for themselves (known of torchrun, accelerate, mpirun)");
+  app.add_option("--spool", given.options.spool_base,
+                 "node-local folder to record into (default: JAXPROF_TMPDIR, SLURM_TMPDIR, TMPDIR, /tmp)")
+      ->type_name("DIR");
+  app.add_option("--on-conflict", given.on_conflict,
+                 "a foreign profiler's hook: keep it and run unprofiled, or replace it")
+      ->type_name("keep|replace")
+      ->capture_default_str();
+  app.add_option("--grace", given.grace_s, "most time to write the profile after the job's end")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  app.add_flag("--dry-run", given.is_dry_run, "print what would be done and exit");
+  app.add_flag("--check", given.is_check, "try what a run needs, on every rank, print one table of faults and exit");
+  app.add_flag("--strict", given.options.is_strict, "refuse to start a rank that cannot be profiled");
+  app.add_flag("--quiet", given.options.is_quiet, "no lines on stderr but for faults");
+}
+
+// CLI11 2.1 has no way to say that words follow the options.
+std::string help_text(const CLI::App& app) {
+  std::string text = app.help();
+  const std::string generated = "jaxprof-exec [OPTIONS]";
+  if (const std::size_t at = text.find(generated); at != std::string::npos) {
+    text.replace(at, generated.size(), kUsageLine);
+  }
+  return text;
+}
+
+bool is_truth(const std::string& word) {
+  return word == "true" || word == "false";
+}
+
+// Takes options off the front of `words`, turns each into one word "--name=value" for CLI11, and stops at the command.
+class OptionReader {
+ public:
+  OptionReader(CLI::App& app, const std::vector<std::string>& words, std::vector<std::string>* remarks)
+      : app_(app), words_(words), remarks_(*remarks) {}
+
+  // The index of the command's first word, or words.size().
+  Result<std::size_t> read(std::vector<std::string>* normal) {
+    while (at_ < words_.size()) {
+      const std::string& word = words_[at_];
+      if (word == "--") return at_ + 1;
+      if (word.size() < 2 || word[0] != '-') return at_;
+      if (auto status = read_one(normal); !status) return tl::unexpected(std::move(status.error()));
+    }
+    return words_.size();
+  }
+
+ private:
+  Status read_one(std::vector<std::string>* normal) {
+    const std::string word = words_[at_++];
+    const bool is_long = word.starts_with("--");
+    const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    std::optional<std::string> value;
+    if (name.size() < word.size()) {
+      value = word.substr(name.size());
+      if (value->starts_with('=')) value->erase(0, 1);
+    }
+    const CLI::Option* own = app_.get_option_no_throw(name);
+    if (own != nullptr) return read_own(*own, name, std::move(value), normal);
+    if (const NsysOption* option = find_nsys_option(word)) return read_nsys(*option, name, std::move(value));
+    return fail(ErrorCode::kUsage, "no option " + name +
+                                       "; --help lists them, and the command begins at the first "
+                                       "word that is not an option");
+  }
+
+  Status read_own(const CLI::Option& option, const std::string& name, std::optional<std::string> value,
+                  std::vector<std::string>* normal) {
+    const std::string long_name = "--" + option.get_lnames().front();
+    if (option.get_items_expected_min() == 0) {
+      if (value) return fail(ErrorCode::kUsage, name + " takes no value, but was given '" + *value + "'");
+      normal->push_back(long_name);
+      return {};
+    }
+    if (long_name == "--force-overwrite" && !value) {
+      const bool has_word = at_ < words_.size() && is_truth(words_[at_]);
+      value = has_word ? words_[at_++] : "true";
+    }
+    if (auto status = take_value(name, &value); !status) return status;
+    normal->push_back(long_name + "=" + *value);
+    return {};
+  }
+
+  Status read_nsys(const NsysOption& option, const std::string& name, std::optional<std::string> value) {
+    if (auto status = take_value(name, &value); !status) return status;
+    if (!is_accepted(option, *value)) {
+      return fail(ErrorCode::kUsage, name + " " + *value + ": " + option.reason);
+    }
+    remarks_.push_back(name + " has no effect: " + option.reason);
+    return {};
+  }
+
+  Status take_value(const std::string& name, std::optional<std::string>* value) {
+    if (!*value && at_ < words_.size() && words_[at_] != "--") *value = words_[at_++];
+    if (!*value || (*value)->empty()) return fail(ErrorCode::kUsage, name + " needs a value");
+    return {};
+  }
+
+  CLI::App& app_;
+  const std::vector<std::string>& words_;
+  std::vector<std::string>& remarks_;
+  std::size_t at_ = 0;
+};
+
+template <std::size_t N>
+Status copy_text(const char* name, const std::string& text, char (&target)[N]) {
+  if (text.size() >= N) {
+    return fail(ErrorCode::kUsage, std::string(name) + " has " + std::to_string(text.size()) + " characters, at most " +
+                                       std::to_string(N - 1) + " fit");
+  }
+  std::copy(text.begin(), text.end(), target);
+  return {};
+}
+
+template <std::size_t N>
+Status convert_list(const char* name, const std::string& text, char (&target)[N]) {
+  std::size_t offset = 0;
+  if (!text.empty() && !check_number_list(text.c_str(), &offset)) {
+    return fail(ErrorCode::kUsage, std::string(name) + " " + text + ": not a list at offset " + std::to_string(offset) +
+                                       "; write 0,8-15,0-1023:128");
+  }
+  return copy_text(name, text, target);
+}
+
+Status convert_selection(const Given& given, RankSelection* selection) {
+  if (auto s = convert_list("--ranks", given.ranks, selection->ranks); !s) return s;
+  if (auto s = convert_list("--local-ranks", given.local_ranks, selection->local_ranks); !s) return s;
+  if (auto s = convert_list("--nodes", given.nodes, selection->nodes); !s) return s;
+  if (!given.condition.empty()) {
+    const ConditionResult result = evaluate_condition(given.condition.c_str(), RankIdentity{}, Env());
+    if (result.value == ConditionValue::kInvalid) {
+      return fail(ErrorCode::kUsage,
+                  "--if '" + given.condition + "': not a condition at offset " + std::to_string(result.fault_offset));
+    }
+  }
+  if (auto s = copy_text("--if", given.condition, selection->condition); !s) return s;
+  if (!given.sample_ranks.empty()) {
+    std::uint64_t count = 0;
+    if (!parse_decimal(given.sample_ranks.c_str(), &count) || count == 0 || count > UINT32_MAX) {
+      return fail(ErrorCode::kUsage, "--sample-ranks " + given.sample_ranks + ": not a number of ranks, 1 or more");
+    }
+    selection->sample_ranks = static_cast<std::uint32_t>(count);
+  }
+  return {};
+}
+
+std::string selection_words(const Given& given) {
+  std::vector<std::string> words;
+  const auto add = [&words](const char* name, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {name, value});
+  };
+  add("--ranks", given.ranks);
+  add("--local-ranks", given.local_ranks);
+  add("--nodes", given.nodes);
+  add("--sample-ranks", given.sample_ranks);
+  add("--if", given.condition);
+  return quote_words(words);
+}
+
+// Checks what is plain text so far.
+Result<Options> convert(Given given) {
+  Options& options = given.options;
+  if (auto s = convert_selection(given, &options.selection); !s) return tl::unexpected(std::move(s.error()));
+  options.selection_words = selection_words(given);
+  if (!is_truth(given.overwrite)) {
+    return fail(ErrorCode::kUsage, "--force-overwrite=" + given.overwrite + ": write true or false");
+  }
+  options.can_replace_files = given.overwrite == "true";
+  if (given.on_conflict != "keep" && given.on_conflict != "replace") {
+    return fail(ErrorCode::kUsage, "--on-conflict " + given.on_conflict + ": write keep or replace");
+  }
+  options.on_conflict = given.on_conflict == "replace" ? OnConflict::kReplace : OnConflict::kKeep;
+  std::uint64_t grace_s = 0;
+  if (!parse_decimal(given.grace_s.c_str(), &grace_s) || grace_s > 3600) {
+    return fail(ErrorCode::kUsage, "--grace " + given.grace_s + ": not a whole number of seconds up to 3600");
+  }
+  options.grace_ns = static_cast<std::int64_t>(grace_s) * 1'000'000'000;
+  const TemplateReport report = check_template(options.output.c_str());
+  if (report.fault != TemplateFault::kNone) {
+    return fail(ErrorCode::kUsage, "--output " + options.output + ": at offset " + std::to_string(report.fault_offset) +
+                                       ", '" + options.output.substr(report.fault_offset, 12) +
+                                       "': " + describe(report.fault));
+  }
+  if (given.is_dry_run && given.is_check) return fail(ErrorCode::kUsage, "--dry-run and --check exclude each other");
+  if (given.is_dry_run) options.mode = Mode::kDryRun;
+  if (given.is_check) options.mode = Mode::kCheck;
+  if (options.command.empty() && !given.is_check) {
+    return fail(ErrorCode::kUsage, std::string("no command; usage: ") + kUsageLine);
+  }
+  options.has_inner_ranks = options.has_inner_ranks || starts_ranks_of_its_own(options.command);
+  return std::move(given.options);
+}
+
+}  // namespace
+
+Result<Options> parse_options(const std::vector<std::string>& arguments, const char* from_environment) {
+  CLI::App app(kDescription, "jaxprof-exec");
+  app.footer(kFooter);
+  Given given;
+  declare(app, given);
+
+  std::vector<std::string> normal;
+  if (from_environment != nullptr) {
+    auto words = split_option_words(from_environment);
+    if (!words) return tl::unexpected(std::move(words.error()).wrap("JAXPROF_OPTIONS"));
+    auto end = OptionReader(app, *words, &given.options.remarks).read(&normal);
+    if (!end) return tl::unexpected(std::move(end.error()).wrap("JAXPROF_OPTIONS"));
+    if (*end < words->size()) return fail(ErrorCode::kUsage, "JAXPROF_OPTIONS: '" + (*words)[*end] + "' is no option");
+  }
+  auto begin = OptionReader(app, arguments, &given.options.remarks).read(&normal);
+  if (!begin) return tl::unexpected(std::move(begin.error()));
+  given.options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(*begin), arguments.end());
+
+  std::reverse(normal.begin(), normal.end());  // as CLI11 wants a vector
+  try {
+    app.parse(std::move(normal));
+  } catch (const CLI::CallForHelp&) {
+    given.options.mode = Mode::kHelp;
+    given.options.text = help_text(app);
+    return std::move(given.options);
+  } catch (const CLI::CallForVersion&) {
+    given.options.mode = Mode::kHelp;
+    given.options.text = "jaxprof-exec " JAXPROF_VERSION "\n";
+    return std::move(given.options);
+  } catch (const CLI::ParseError& error) {
+    return fail(ErrorCode::kUsage, error.what());
+  }
+  return convert(std::move(given));
+}
+
+}  // namespace jaxprof::launcher

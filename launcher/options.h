@@ -1,0 +1,47 @@
+// What a person asked for: the command line of jaxprof-exec, preceded by what the variable JAXPROF_OPTIONS holds.
+// Options end at the first word that is not one, so that `srun jaxprof-exec -o x python -u train.py -o y` needs no
+// "--". Everything found wrong here is the same on every rank of a job, which is why it may refuse to start the job.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "agent/base/result.h"
+#include "agent/contract/rank_selection.h"
+
+namespace jaxprof::launcher {
+
+enum class OnConflict {
+  kKeep,     // a foreign profiler's hook stays, the rank runs unprofiled
+  kReplace,  // ours takes its place
+};
+
+enum class Mode {
+  kRun,
+  kDryRun,  // say what would be done
+  kCheck,   // try what a run needs
+  kHelp,    // `text` is to be printed
+};
+
+struct Options {
+  Mode mode = Mode::kRun;
+  std::string text;  // of kHelp: help or version
+  std::string output = "jaxprof.%J.%S/rank%r";
+  bool can_replace_files = false;
+  RankSelection selection;
+  std::string selection_words;   // the options that select ranks, as given; "" if none
+  bool has_inner_ranks = false;  // given, or seen by the command
+  std::string spool_base;        // "": by the environment
+  bool is_strict = false;
+  bool is_quiet = false;
+  OnConflict on_conflict = OnConflict::kKeep;
+  std::int64_t grace_ns = 10'000'000'000;  // most time between the job's end and ours
+  std::vector<std::string> remarks;        // one line each, on options that are taken without effect
+  std::vector<std::string> command;
+};
+
+// `arguments` without the program's name; `from_environment` is JAXPROF_OPTIONS, or null. kUsage for every fault.
+Result<Options> parse_options(const std::vector<std::string>& arguments, const char* from_environment);
+
+}  // namespace jaxprof::launcher

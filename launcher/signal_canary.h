@@ -1,0 +1,46 @@
+// Who else got this signal? Depending on the batch system's process tracking, a signal to a task reaches only the
+// task's own process (our wrapper), or the whole process group, or every descendant. The job must get each exactly as
+// it would without us: once. No rule about launchers tells; a witness does. The canary is a tiny sibling of the job in
+// the same process group that reports every signal it gets. What the canary got, the job got too. (Measured: with
+// Slurm's cgroup tracking only the wrapper gets SIGTERM, with linuxproc, pgid and mpirun all do.)
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "agent/base/unique_fd.h"
+
+namespace jaxprof::launcher {
+
+// Used by one thread. Signals in `watched` must be blocked before it is made.
+class SignalCanary {
+ public:
+  explicit SignalCanary(const sigset_t& watched);
+  ~SignalCanary();
+  SignalCanary(const SignalCanary&) = delete;
+  SignalCanary& operator=(const SignalCanary&) = delete;
+
+  // False: it could not be started. Then nobody can say who got a signal.
+  bool is_alive() const { return pid_ > 0; }
+  pid_t pid() const { return pid_; }
+
+  // True if the canary got `signal` within the last second or gets it within 50 ms. Each receipt answers once.
+  bool has_heard(int signal);
+
+ private:
+  struct Report {
+    std::int64_t monotonic_ns;
+    std::int32_t signal;
+    std::int32_t unused;
+  };
+  void read_reports(int timeout_ms);
+
+  pid_t pid_ = -1;
+  UniqueFd reports_fd_;
+  std::vector<Report> reports_;
+};
+
+}  // namespace jaxprof::launcher

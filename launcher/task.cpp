@@ -1,0 +1,213 @@
+#include "launcher/task.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "agent/base/atomic_file.h"
+#include "agent/base/clocks.h"
+#include "agent/base/log.h"
+#include "agent/base/text.h"
+#include "agent/contract/run_layout.h"
+#include "launcher/agent_library.h"
+#include "launcher/child_environment.h"
+#include "launcher/run_marks.h"
+
+namespace jaxprof::launcher {
+namespace {
+
+// A thread's ring holds about 10 000 events, which at 100 000 events a second is ten flushes' worth.
+constexpr std::uint32_t kRingBytes = 1u << 20;
+constexpr std::uint64_t kStateLogBytes = 16u << 20;
+
+TaskStart make_start(const Options& options, const Node& node, const LaunchPlan& plan) {
+  TaskStart start;
+  start.run_id = plan.run.run_id;
+  start.job_id = plan.run.job_id;
+  start.step_id = plan.run.step_id;
+  start.restart = plan.run.restart;
+  start.task = plan.task;
+  start.rank = plan.rank.rank;
+  start.world_size = plan.rank.world_size;
+  start.local_rank = plan.rank.local_rank;
+  start.node_index = plan.rank.node_index;
+  start.launcher = launcher_name(plan.rank.launcher);
+  start.rank_variable = plan.rank.rank_variable;
+  start.host = node.host;
+  start.boot_id = node.boot_id;
+  start.pid = node.pid;
+  start.realtime_ns = clock_ns(CLOCK_REALTIME);
+  start.has_inner_ranks = options.has_inner_ranks;
+  start.output = options.output;
+  start.selection = options.selection_words;
+  start.command = options.command;
+  start.version = JAXPROF_VERSION;
+  if (!plan.unset_variable.empty()) {
+    start.notes.push_back(plan.unset_variable + " is not set: it is unset-" + plan.unset_variable + " in names");
+  }
+  return start;
+}
+
+// Writes the record under a name of its own: a run id that was used before (ranks given by RANK and WORLD_SIZE have no
+// job to tell them apart) must not hide an earlier run's.
+Status write_start(const Node& node, const LaunchPlan& plan, TaskStart* start) {
+  for (const std::string& name : {plan.task, run_layout::stem_of_process(plan.task, node.host, node.pid)}) {
+    start->task = name;
+    auto is_new =
+        write_atomic_file(run_layout::task_start_path(plan.state_directory, name), to_json(*start), Publish::kIfAbsent);
+    if (!is_new) return tl::unexpected(std::move(is_new.error()));
+    if (*is_new) return {};
+  }
+  return fail(ErrorCode::kOutputFailed, "a task " + start->task + " is in " + plan.state_directory + " already");
+}
+
+template <std::size_t N>
+void copy_text(const std::string& text, char (&target)[N]) {
+  TextBuffer(target, N).append(text.c_str(), std::min(text.size(), N - 1));
+}
+
+void write_plan(const Task& task, const LaunchPlan& plan, SessionPlan* session) {
+  session->wrapper_pid = task.node.pid;
+  session->ring_bytes = kRingBytes;
+  session->state_log_bytes = kStateLogBytes;
+  session->capture_events = 1;
+  session->run = plan.run;
+  copy_text(task.spool_directory, session->spool_directory);
+  copy_text(plan.stem_template, session->stem_template);
+  copy_text(task.node.host, session->host);
+  copy_text(task.node.boot_id, session->boot_id);
+  session->selection = plan.residual;
+}
+
+Status make_session(Task* task) {
+  const std::string path = run_layout::session_path(task->spool_directory);
+  if (path.size() >= kPathBytes) return fail(ErrorCode::kNodeNotReady, path + " is too long a path");
+  task->page = create_session_page(path.c_str());
+  if (task->page == nullptr) {
+    return fail_errno(ErrorCode::kNodeNotReady,
+                      "cannot create " + path + " (" + std::to_string(sizeof(SessionPage)) + " bytes)");
+  }
+  write_plan(*task, task->plan, &task->page->plan);
+  return {};
+}
+
+// Takes the rank's name, or notes that it is another's.
+Status claim_name(const Options& options, Task* task) {
+  const LaunchPlan& plan = task->plan;
+  if (plan.stem.empty()) return {};
+  auto claim = claim_output(plan.directory, plan.stem, task->claim_rules);
+  if (!claim) return tl::unexpected(std::move(claim.error()));
+  task->claim = *claim;
+  if (*claim) {
+    task->start.stem = plan.stem;
+    return {};
+  }
+  const std::string note = run_layout::spool_path(plan.directory, plan.stem) + " is taken, " + "this rank writes to " +
+                           plan.stem + ".HOST.PID" + run_layout::kSpoolSuffix;
+  task->start.notes.push_back(note);
+  if (!options.is_quiet) {
+    say(note + (options.can_replace_files ? "; -f replaces only files of other runs that have ended"
+                                          : "; -f replaces files of ended runs"));
+  }
+  return {};
+}
+
+// The foreign hooks are replaced, which is on record, or they are the reason to leave the task alone.
+Status settle_hooks(const Options& options, const std::vector<std::string>& environment, TaskStart* start) {
+  for (const ForeignHook& hook : find_foreign_hooks(environment)) {
+    if (options.on_conflict == OnConflict::kKeep) {
+      return fail(ErrorCode::kNodeNotReady, describe(hook) + " is set; --on-conflict replace takes its place");
+    }
+    start->notes.push_back("replaced " + describe(hook));
+  }
+  return {};
+}
+
+void say_unset_variable(const Options& options, const LaunchPlan& plan) {
+  const std::string& name = plan.unset_variable;
+  if (name.empty() || !make_mark(run_layout::mark_path(plan.state_directory, "unset-" + name)) || options.is_quiet) {
+    return;
+  }
+  say("--output names " + name + ", which is not set: it becomes unset-" + name);
+}
+
+Status set_up(const Options& options, const Env& env, Task* task) {
+  const LaunchPlan& plan = task->plan;
+  if (!plan.fault.empty()) return fail(ErrorCode::kOutputFailed, plan.fault);
+  const std::vector<std::string> environment = own_environment();
+  if (auto s = settle_hooks(options, environment, &task->start); !s) return s;
+  const auto agent = find_agent_library(own_program_path(), env);
+  if (!agent) return tl::unexpected(agent.error());
+  if (auto s = make_run_directory(plan); !s) return s;
+  say_unset_variable(options, plan);
+  auto spool = make_spool_directory(spool_base(options.spool_base, env), task->node, plan);
+  if (!spool) return tl::unexpected(std::move(spool.error()));
+  task->spool_directory = *spool;
+  task->start.spool_directory = *spool;
+  if (auto s = make_session(task); !s) return s;
+  if (auto s = claim_name(options, task); !s) return s;
+  task->environment = child_environment(environment, *agent, run_layout::session_path(*spool));
+  task->start.is_profiled = true;
+  if (auto s = write_start(task->node, plan, &task->start); !s) return s;
+  task->name = task->start.task;
+  return {};
+}
+
+}  // namespace
+
+Status make_run_directory(const LaunchPlan& plan) {
+  if (auto s = make_directories(plan.directory); !s) return s;
+  return make_directories(plan.state_directory);
+}
+
+Result<std::string> make_spool_directory(const std::string& base, const Node& node, const LaunchPlan& plan) {
+  std::error_code ignored;
+  std::string absolute = std::filesystem::absolute(base, ignored).string();
+  while (absolute.size() > 1 && absolute.back() == '/') absolute.pop_back();
+  const std::string path = run_layout::task_spool_directory(absolute, node.uid, plan.run.run_id, plan.task, node.pid);
+  // A leftover of an earlier process with this pid, or another user's trap: never taken over, passed by.
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const std::string candidate = attempt == 0 ? path : path + "." + std::to_string(attempt);
+    if (mkdir(candidate.c_str(), 0700) == 0) return candidate;
+    if (errno != EEXIST) break;
+  }
+  return fail_errno(ErrorCode::kNodeNotReady, "cannot make the spool folder " + path);
+}
+
+Result<Task> set_up_task(const Options& options, const Node& node, const LaunchPlan& plan, const Env& env) {
+  Task task;
+  task.node = node;
+  task.plan = plan;
+  task.claim_rules = {plan.run.run_id, node.boot_id, options.can_replace_files};
+  task.start = make_start(options, node, plan);
+  if (auto status = set_up(options, env, &task); !status) {
+    take_down_task(task);
+    return tl::unexpected(std::move(status.error()));
+  }
+  return task;
+}
+
+void take_down_task(const Task& task) {
+  if (task.claim) release_claim(task.plan.directory, *task.claim);
+  if (!task.spool_directory.empty()) remove_spool_directory(task);
+  if (!task.name.empty()) unlink(run_layout::task_start_path(task.plan.state_directory, task.name).c_str());
+}
+
+void remove_spool_directory(const Task& task) {
+  std::error_code ignored;
+  std::filesystem::remove_all(task.spool_directory, ignored);
+}
+
+void record_unprofiled_task(const Options& options, const Node& node, const LaunchPlan& plan,
+                            const std::string& reason) {
+  if (!plan.fault.empty() || !make_run_directory(plan)) return;
+  TaskStart start = make_start(options, node, plan);
+  start.reason = reason;
+  const Status written = write_start(node, plan, &start);
+  static_cast<void>(written);  // the run directory is out of reach, which the line on stderr covers
+}
+
+}  // namespace jaxprof::launcher
