@@ -7,7 +7,7 @@
 # Usage: run.sh [--full] [--no-install] [-R REGEX]
 #   --full        also the thread sanitizer, clang-tidy over everything, and a minute a fuzz target
 #   --no-install  install nothing: print what is missing and stop
-#   -R REGEX      only the ctest tests that match; no source checks, no fuzzing
+#   -R REGEX      only the ctest tests that match; no source checks, demo or fuzzing
 #
 # A test whose resource is missing (Slurm, JAX, a Debian 11 tree, ...) skips; JAXPROF_REQUIRE lists the resources for
 # which that is a failure, and is set here to all that set-up provides unless the caller set it.
@@ -140,6 +140,13 @@ check_headers() {
     count "each header compiles alone" $?
 }
 
+demo() {
+    bash tests/integration/demo_test.sh
+    count "slurm/demo.sh" $?
+    bash tests/integration/demo_test.sh --jax
+    count "slurm/demo.sh --jax" $?
+}
+
 fuzz() {
     local target seconds=$FUZZ_SECONDS found=0 corpus
     [ "$full" = 0 ] || seconds=$FULL_FUZZ_SECONDS
@@ -173,6 +180,7 @@ summary+=("$(printf '%-14s %5d s  ok' set-up $SECONDS)")
 
 [ -n "$regex" ] || phase sources check_sources
 phase release build_and_test release
+[ -n "$regex" ] || phase demo demo
 # The programs under test are the release's: with sanitizers only what runs inside one process is repeated.
 phase dev build_and_test dev -LE '^(slurm|chroot|arch)$'
 if [ -z "$regex" ]; then

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# demo_test.sh [--jax] - the README's quick start, run as it stands there, and what it leaves behind.
+#
+# Run by tests/run.sh after the release build and not by ctest, because the demo itself builds. The output lies in
+# build/demo*. With all installed and built a demo must be short enough that people run it: the limit below.
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+LIMIT_SECONDS=60
+
+began=$SECONDS
+if [ "${1:-}" = --jax ]; then
+    out=$ROOT/build/demo-jax
+    bash "$ROOT/slurm/demo.sh" --jax --out "$out"
+    /usr/bin/python3 "$ROOT/tests/integration/check_demo_file.py" "$out/run.h5" jax 20
+else
+    out=$ROOT/build/demo
+    bash "$ROOT/slurm/demo.sh" --out "$out"
+    /usr/bin/python3 "$ROOT/tests/integration/check_demo_file.py" "$out/run.h5" puppet
+fi
+took=$((SECONDS - began))
+echo "took $took s of $LIMIT_SECONDS"
+[ "$took" -le "$LIMIT_SECONDS" ]
