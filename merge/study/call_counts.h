@@ -1,0 +1,26 @@
+// NCCL calls of a run counted by what became of them; every call is in exactly one of matched and unmatched.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "merge/study/study.h"
+
+namespace jaxprof::study {
+
+struct CallCounts {
+  std::int64_t n_calls = 0;
+  std::int64_t n_parts = 0;  // Sends and Receives of which a call consists; not calls
+  std::int64_t n_with_kernel = 0;
+  std::int64_t n_grouped = 0;
+  std::int64_t n_matched = 0;
+  std::map<std::string, std::int64_t> unmatched;  // by reason
+  std::map<runfile::Coll, std::int64_t> by_operation;
+
+  std::int64_t n_unmatched() const { return n_calls - n_matched; }
+};
+
+CallCounts count_calls(const runfile::RunTables& run, const StudyOptions& options);
+
+}  // namespace jaxprof::study

@@ -1,0 +1,36 @@
+// How much the time of the same call varies: one row per operation, type, algorithm, protocol, ranks and size.
+// Without GPU times it is the host's time, and says so; bandwidth is then empty, never computed from host times.
+#pragma once
+
+#include "merge/study/study.h"
+
+namespace jaxprof::study {
+
+bool spread_wants(std::string_view path);
+Table spread(const runfile::RunTables& run, const StudyOptions& options);
+
+inline constexpr Study kSpread = {
+    "spread", "how much does the same call's time vary, by operation, type, algorithm, protocol, ranks and size?",
+    R"(spread: one row per operation, data type, algorithm, protocol, ranks and size. "missing" is what the source did not say.
+
+  count       calls of that kind. A call is one rank's; the Sends and Receives that NCCL makes of an AllToAll, Gather or
+              Scatter are part of their call and not counted.
+  time        which time the row shows.
+              host: end_api_ns - start_ns, the host's time in the call. It is enqueue, not transfer: the call returns as
+                    soon as the work is queued on the stream.
+              gpu:  gpu_dur_ns, the length of the GPU kernel. It includes waiting for the other ranks.
+  n           calls with that time.
+  p01 … p99   percentiles by linear interpolation (type 7, numpy's default). p05 and p95 need n >= 20, p01 and p99
+              n >= 100; else they are missing.
+  mean, std   arithmetic mean; sample standard deviation (n - 1).
+  size        nccl-tests' size S: count x type size for AllReduce, Broadcast, Reduce, Send, Recv; that times the number of
+              ranks for AllGather, ReduceScatter, AllToAll, Gather, Scatter.
+  algbw       S / t in GB/s (10^9 bytes a second), t = the shortest GPU time among an instance's members: the last to
+              arrive waits for nobody, and no clock is needed. Median over the instances of which all members have a GPU
+              time and none shared its kernel with other calls. Empty without GPU times: host times say nothing of it.
+  busbw       algbw x f, f = 2(n-1)/n for AllReduce; (n-1)/n for AllGather, ReduceScatter, AllToAll, Gather, Scatter; 1 for
+              Broadcast, Reduce, Send, Recv; n = ranks.
+)",
+    spread_wants, spread};
+
+}  // namespace jaxprof::study

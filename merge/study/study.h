@@ -1,0 +1,34 @@
+// A study is a function from a run's columns to a table, with a name, the columns that it needs and its definitions.
+// Adding one means one file and one line in study.cpp.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "merge/runfile/run_file_reader.h"
+#include "merge/study/table.h"
+
+namespace jaxprof::study {
+
+struct StudyOptions {
+  std::optional<runfile::Coll> op;  // only this operation
+  std::string ranks;                // only these, as "0,8-15,0-1023:128"; "" for all
+};
+
+struct Study {
+  const char* name;
+  const char* answers;      // one line
+  const char* definitions;  // what --explain prints
+  bool (*is_wanted)(std::string_view path);
+  Table (*compute)(const runfile::RunTables& run, const StudyOptions& options);
+};
+
+std::span<const Study> all_studies();
+const Study* find_study(std::string_view name);
+
+// Whether `rank` passes --ranks; a rank that is missing (-1) passes only without it.
+bool is_rank_wanted(std::int32_t rank, const StudyOptions& options);
+
+}  // namespace jaxprof::study

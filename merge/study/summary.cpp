@@ -1,0 +1,243 @@
+// One function a section, each appending its rows.
+#include "merge/study/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "merge/study/call_counts.h"
+#include "merge/study/human.h"
+#include "merge/study/rank_ranges.h"
+
+namespace jaxprof::study {
+namespace {
+
+using namespace jaxprof::runfile;
+
+// Rows of the five columns of a summary.
+class Sections {
+ public:
+  explicit Sections(Table& table) : table_(table) {}
+
+  void begin(const char* section) { section_ = section; }
+  void count(const std::string& item, std::int64_t n, const std::string& detail = {}) { add(item, n, "1", detail); }
+  void amount(const std::string& item, std::int64_t n, const char* unit) { add(item, n, unit, {}); }
+  void text(const std::string& item, const std::string& detail) { add(item, Missing{}, "text", detail); }
+
+ private:
+  void add(const std::string& item, Cell value, const char* unit, const std::string& detail) {
+    table_.rows.push_back({std::string(section_), item, std::move(value), std::string(unit),
+                           detail.empty() ? Cell{Missing{}} : Cell{detail}});
+  }
+  Table& table_;
+  const char* section_ = "";
+};
+
+std::string or_unknown(const std::string& text) {
+  return text.empty() ? "unknown" : text;
+}
+std::string text_of(const RunTables& run, StringId id) {
+  return std::string(run.strings.text(id));
+}
+std::int64_t signed_count(std::uint64_t n) {
+  return static_cast<std::int64_t>(n);
+}
+
+void add_job(Sections& out, const RunTables& run) {
+  const RunAttributes& a = run.attributes;
+  out.begin("job");
+  out.text("run", or_unknown(a.run_id));
+  out.text("launcher", or_unknown(a.launcher));
+  out.text("command", or_unknown(a.cmdline));
+  out.text("selection", a.selection.empty() ? "all ranks" : a.selection);
+  out.count("ranks", a.world_size);
+  out.count("nodes", a.n_nodes);
+  out.count("processes", signed_count(run.processes.process.size()), "with a spool");
+}
+
+// All ranks with the same state and reason are one row, with every rank named.
+void add_tasks(Sections& out, const RunTables& run, const StudyOptions& options) {
+  std::map<std::pair<TaskState, std::string>, std::vector<std::int32_t>> ranks;
+  for (std::size_t i = 0; i < run.tasks.task.size(); ++i) {
+    if (!is_rank_wanted(run.tasks.rank[i], options)) continue;
+    ranks[{run.tasks.state[i], text_of(run, run.tasks.reason[i])}].push_back(run.tasks.rank[i]);
+  }
+  out.begin("tasks");
+  for (const auto& [key, list] : ranks) {
+    const auto& [state, reason] = key;
+    std::string detail = "ranks " + rank_ranges(list);
+    if (state != TaskState::kProfiled) detail += ": " + (reason.empty() ? "no reason recorded" : reason);
+    out.count(std::string(word(state)), signed_count(list.size()), detail);
+  }
+  if (ranks.empty()) out.count("tasks", 0, options.ranks.empty() ? "the run directory lists none" : "none of --ranks");
+  std::int64_t n_cut = 0;
+  for (const std::uint8_t is_complete : run.processes.is_complete) n_cut += is_complete == 0 ? 1 : 0;
+  out.count("spools without a footer", n_cut, n_cut > 0 ? "these processes were killed or are still running" : "");
+}
+
+void add_events(Sections& out, const RunTables& run, const CallCounts& counts) {
+  std::array<std::int64_t, EnumWords<NvtxKind>::words.size()> by_kind{};
+  for (const NvtxKind kind : run.nvtx.kind) {
+    if (static_cast<std::size_t>(kind) < by_kind.size()) ++by_kind[static_cast<std::size_t>(kind)];
+  }
+  out.begin("events");
+  out.count("NVTX push/pop ranges", by_kind[0]);
+  out.count("NVTX start/end ranges", by_kind[1]);
+  out.count("NVTX marks", by_kind[2]);
+  out.count("NCCL calls", counts.n_calls);
+  for (const auto& [coll, n] : counts.by_operation) out.count("NCCL " + std::string(word(coll)), n);
+  out.count("NCCL parts of calls", counts.n_parts);
+}
+
+void add_calls(Sections& out, const CallCounts& counts) {
+  out.begin("calls");
+  out.count("with kernel", counts.n_with_kernel, counts.n_with_kernel == 0 ? "no GPU kernels were recorded" : "");
+  out.count("grouped", counts.n_grouped);
+  out.count("matched", counts.n_matched);
+  out.count("unmatched", counts.n_unmatched());
+  for (const auto& [reason, n] : counts.unmatched) out.count("unmatched, " + reason, n);
+}
+
+void add_instances(Sections& out, const RunTables& run) {
+  const auto with = [&run](std::uint16_t flag) {
+    return std::count_if(run.collectives.flags.begin(), run.collectives.flags.end(),
+                         [flag](std::uint16_t flags) { return (flags & flag) != 0; });
+  };
+  const auto n = signed_count(run.collectives.flags.size());
+  out.begin("instances");
+  out.count("matched", n);
+  out.count("with every member", n - with(kInstancePartial));
+  out.count("partial", with(kInstancePartial), with(kInstancePartial) > 0 ? "a member is not in this run file" : "");
+  out.count("grouped", with(kInstanceGrouped));
+  out.count("mismatch", with(kInstanceMismatch));
+}
+
+void add_communicators(Sections& out, const RunTables& run) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> shapes;
+  for (std::size_t i = 0; i < run.comms.comm.size(); ++i) ++shapes[{run.comms.n_ranks[i], run.comms.n_nodes[i]}];
+  out.begin("communicators");
+  out.count("communicators", signed_count(run.comms.comm.size()));
+  const auto number = [](std::uint32_t n) { return n == kNoIndex ? std::string("unknown") : std::to_string(n); };
+  for (const auto& [shape, n] : shapes) {
+    out.count("ranks " + number(shape.first) + ", nodes " + number(shape.second), n);
+  }
+}
+
+struct Cause {
+  std::int64_t n = 0;
+  std::string text;  // the first
+  std::vector<std::int32_t> ranks;
+};
+
+// Diagnostics by code; `is_loss` picks those whose count is dropped events.
+std::map<std::string, Cause> causes(const RunTables& run, bool is_loss) {
+  std::map<std::string, Cause> by_code;
+  const DiagnosticTable& d = run.diagnostics;
+  for (std::size_t i = 0; i < d.code.size(); ++i) {
+    const std::string code = text_of(run, d.code[i]);
+    if (code.starts_with("drop.") != is_loss) continue;
+    Cause& cause = by_code[code];
+    cause.n += d.count[i] == kNoRow ? 1 : signed_count(d.count[i]);
+    if (cause.text.empty()) cause.text = text_of(run, d.text[i]);
+    if (d.rank[i] >= 0) cause.ranks.push_back(d.rank[i]);
+  }
+  return by_code;
+}
+
+void add_causes(Sections& out, const std::map<std::string, Cause>& by_code) {
+  for (const auto& [code, cause] : by_code) {
+    std::string detail = cause.text;
+    if (!cause.ranks.empty()) detail = "ranks " + rank_ranges(cause.ranks) + (detail.empty() ? "" : ": ") + detail;
+    out.count(code, cause.n, detail);
+  }
+}
+
+void add_losses(Sections& out, const RunTables& run) {
+  out.begin("losses");
+  out.count("dropped events", signed_count(run.attributes.n_dropped));
+  add_causes(out, causes(run, true));
+  out.begin("diagnostics");
+  const auto others = causes(run, false);
+  if (others.empty()) out.count("other findings of the merge", 0);
+  add_causes(out, others);
+}
+
+void add_time(Sections& out, const RunTables& run) {
+  std::int64_t first_ns = kNoTime;
+  std::int64_t last_ns = kNoTime;
+  for (std::size_t i = 0; i < run.processes.process.size(); ++i) {
+    const std::int64_t start_ns = run.processes.start_ns[i];
+    if (start_ns >= 0 && (first_ns < 0 || start_ns < first_ns)) first_ns = start_ns;
+    last_ns = std::max({last_ns, start_ns, run.processes.end_ns[i]});
+  }
+  out.begin("time");
+  if (first_ns < 0) return out.text("span", "unknown: no process has a start time");
+  out.amount("first stamp", first_ns, "ns");
+  out.amount("span", last_ns - first_ns, "ns");
+}
+
+void add_clocks(Sections& out, const RunTables& run) {
+  out.begin("clocks");
+  out.text("alignment", describe_clocks(run.attributes));
+}
+
+std::string verdict_of(const RunTables& run, const CallCounts& counts) {
+  const auto is_profiled = [](TaskState state) { return state == TaskState::kProfiled; };
+  const auto n_profiled = std::count_if(run.tasks.state.begin(), run.tasks.state.end(), is_profiled);
+  const auto n_partial = std::count_if(run.collectives.flags.begin(), run.collectives.flags.end(),
+                                       [](std::uint16_t flags) { return (flags & kInstancePartial) != 0; });
+  std::string text = fmt::format("{} of {} tasks profiled on {} nodes; {} NCCL calls, {} matched to {} instances",
+                                 n_profiled, run.tasks.state.size(), run.attributes.n_nodes, counts.n_calls,
+                                 counts.n_matched, run.collectives.flags.size());
+  if (n_partial > 0) text += fmt::format(" ({} partial)", n_partial);
+  return text + fmt::format("; {} events dropped", run.attributes.n_dropped);
+}
+
+}  // namespace
+
+std::string describe_clocks(const RunAttributes& attributes) {
+  const std::string method = attributes.clock_method == "wall_clock" ? "wall clock" : attributes.clock_method;
+  if (std::isnan(attributes.clock_bound_ns)) {
+    return or_unknown(method) + ", bound unknown: cross-node times are not comparable below milliseconds";
+  }
+  return or_unknown(method) + ", bound " + human_time(attributes.clock_bound_ns) +
+         ": differences between nodes below that mean nothing";
+}
+
+bool summary_wants(std::string_view path) {
+  if (!path.starts_with("/events/") && !path.starts_with("/collectives/")) return true;
+  constexpr std::array<std::string_view, 12> kColumns = {
+      "/events/nvtx/process_offset", "/events/nvtx/kind",     "/events/nccl/process_offset",
+      "/events/nccl/coll",           "/events/nccl/parent",   "/events/nccl/gpu_dur_ns",
+      "/events/nccl/group",          "/events/nccl/instance", "/events/nccl/comm",
+      "/events/nccl/comm_rank",      "/events/nccl/seq",      "/collectives/flags"};
+  return std::find(kColumns.begin(), kColumns.end(), path) != kColumns.end();
+}
+
+Table summary(const RunTables& run, const StudyOptions& options) {
+  Table table;
+  table.study = kSummary.name;
+  table.columns = {{"section", "section"},
+                   {"item", "item"},
+                   {"value", "value", Unit::kUnitOfRow},
+                   {"unit", "unit"},
+                   {"detail", "detail"}};
+  const CallCounts counts = count_calls(run, options);
+  table.verdict = verdict_of(run, counts);
+  Sections out{table};
+  add_job(out, run);
+  add_tasks(out, run, options);
+  add_events(out, run, counts);
+  add_calls(out, counts);
+  add_instances(out, run);
+  add_communicators(out, run);
+  add_losses(out, run);
+  add_time(out, run);
+  add_clocks(out, run);
+  return table;
+}
+
+}  // namespace jaxprof::study

@@ -1,0 +1,36 @@
+// The first question to a run file: what is in it, and what is not. Nothing is left out because it is zero: a reader
+// who looks for losses finds the line that says that there are none.
+#pragma once
+
+#include "merge/study/study.h"
+
+namespace jaxprof::study {
+
+bool summary_wants(std::string_view path);
+// "wall clock, bound unknown: cross-node times are not comparable below milliseconds".
+std::string describe_clocks(const runfile::RunAttributes& attributes);
+Table summary(const runfile::RunTables& run, const StudyOptions& options);
+
+inline constexpr Study kSummary = {"summary",
+                                   "what is in the run file, what is missing or dropped, and are the calls matched?",
+                                   R"(summary: rows (section, item, value, unit, detail).
+
+  job         what was run and how it was selected.
+  tasks       tasks by state, and every rank that is not profiled with its reason.
+              profiled: at least one of its processes left a spool. unprofiled: its wrapper decided against it. no_agent:
+              no process of it loaded the agent. missing: nothing was found of it. failed: its spool is unreadable.
+  events      rows by kind. An NCCL call is one rank's call; "parts of calls" are the Sends and Receives that NCCL makes of
+              one AllToAll, Gather or Scatter, and are not counted as calls.
+  calls       with kernel: its GPU kernel was recorded. grouped: it shared a group call with other calls. matched: it belongs
+              to an instance. unmatched: it does not, with the reason.
+  instances   collective calls matched over the members of their communicator by (communicator, function, sequence).
+              partial: not every member was seen. mismatch: members disagree about type, size or reduction.
+  losses      events that were dropped, by cause. 0 is written out.
+  time        first and last stamp of any process, on the run's time axis.
+  clocks      how the nodes' clocks were aligned, and how far apart they may be.
+
+--op and --ranks restrict the calls, and the tasks to those ranks.
+)",
+                                   summary_wants, summary};
+
+}  // namespace jaxprof::study
