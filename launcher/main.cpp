@@ -45,8 +45,12 @@ void print(const std::string& text) {
     _exit(kRefused);
   }
   record_unprofiled_task(options, node, plan, reason);
+  // A run of one process has no neighbours to count with.
   const std::string base = spool_base(options.spool_base, Env());
-  const int line = take_unprofiled_line(run_layout::node_marks_directory(base, node.uid, plan.run.run_id), node.uid);
+  const int line =
+      plan.rank.world_size > 1
+          ? take_unprofiled_line(run_layout::node_marks_directory(base, node.uid, plan.run.run_id), node.uid)
+          : 1;
   if (line != 0) {
     say(who + " runs unprofiled: " + reason +
         (line == kMaxUnprofiledLines ? " (further ones on this node are listed by the merge only)" : ""));

@@ -75,13 +75,25 @@ void append_host_and_pid(TextBuffer* out, const TemplateValues& values) noexcept
   out->append_number(static_cast<std::uint64_t>(values.pid));
 }
 
+// A default may hold a slash, %q{VAR:-a/b}, which in a stem would be a directory.
+void append_fallback(const Macro& macro, bool is_stem, TextBuffer* out) noexcept {
+  for (std::size_t i = 0; i < macro.fallback_length; ++i) {
+    const char c[2] = {macro.fallback[i], '\0'};
+    if (is_stem) {
+      append_file_name(out, c);
+    } else {
+      out->append(c);
+    }
+  }
+}
+
 void append_variable(const Macro& macro, bool is_stem, const Env& env, TextBuffer* out,
                      TemplateReport* report) noexcept {
   char name[64];
   const bool has_name = copy_name(macro, name);
   const char* value = has_name ? env.get(name) : nullptr;
   if (macro.fallback != nullptr && (value == nullptr || *value == '\0')) {
-    out->append(macro.fallback, macro.fallback_length);
+    append_fallback(macro, is_stem, out);
   } else if (value == nullptr) {
     out->append("unset-");
     if (has_name) out->append(name);

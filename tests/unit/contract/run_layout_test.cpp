@@ -1,0 +1,41 @@
+#include "agent/contract/run_layout.h"
+
+#include <gtest/gtest.h>
+
+namespace jaxprof::run_layout {
+namespace {
+
+TEST(RunLayout, SpellsThePathsOfARun) {
+  EXPECT_EQ(run_state_directory("prof", "5.0.0"), "prof/.run-5.0.0");
+  EXPECT_EQ(spool_path("prof", "rank3"), "prof/rank3.jxspool");
+  EXPECT_EQ(part_spool_path("prof", "rank3"), "prof/rank3.jxspool.part");
+  EXPECT_EQ(task_start_path("s", "rank3"), "s/task.rank3.start.json");
+  EXPECT_EQ(task_end_path("s", "rank3"), "s/task.rank3.end.json");
+  EXPECT_EQ(task_spool_directory("/tmp", 7, "5.0.0", "rank3", 42), "/tmp/jaxprof.7.5.0.0.rank3.42");
+  EXPECT_EQ(stem_of_process("rank3", "n1", 42), "rank3.n1.42");
+}
+
+TEST(TaskName, IsTheRankOrHostAndPid) {
+  EXPECT_EQ(task_name(3, "n1", 42), "rank3");
+  EXPECT_EQ(task_name(-1, "n1", 42), "n1.42");
+}
+
+TEST(TaskOfRecord, IsTheInverseOfThePath) {
+  EXPECT_EQ(task_of_start_record("task.n1.42.start.json"), "n1.42");
+  EXPECT_EQ(task_of_end_record("task.rank3.end.json"), "rank3");
+  for (const char* name : {"task.rank3.end.json", "task..start.json", "task.start.json", "x.task.a.start.json", "",
+                           "task.rank3.start.json.tmp.n1.5.0"}) {
+    EXPECT_EQ(task_of_start_record(name), "") << name;
+  }
+}
+
+TEST(IsSpool, KnowsFinishedAndUnfinishedOnes) {
+  EXPECT_TRUE(is_spool("rank3.jxspool"));
+  EXPECT_TRUE(is_spool("rank3.jxspool.part"));
+  EXPECT_FALSE(is_part_spool("rank3.jxspool"));
+  EXPECT_TRUE(is_part_spool("rank3.jxspool.part"));
+  for (const char* name : {".jxspool", "rank3.jxspool.tmp", "rank3", ""}) EXPECT_FALSE(is_spool(name)) << name;
+}
+
+}  // namespace
+}  // namespace jaxprof::run_layout
