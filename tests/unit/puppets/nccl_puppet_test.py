@@ -36,9 +36,11 @@ class Run:
             variables["NCCL_PROFILER_PLUGIN"] = PLUGIN
         if nvtx:
             variables["NVTX_INJECTION64_PATH"] = NVTX
-        variables |= environment or {}
-        command = ["mpirun", "-n", str(n_ranks), "--oversubscribe", "--allow-run-as-root", PUPPET, "--log",
-                   f"{folder}/log.%r", *options]
+        environment = dict(environment or {})
+        preload = environment.pop("LD_PRELOAD", None)  # for the ranks, not for mpirun
+        variables |= environment
+        command = ["mpirun", "-n", str(n_ranks), "--oversubscribe", "--allow-run-as-root",
+                   *(["-x", f"LD_PRELOAD={preload}"] if preload else []), PUPPET, "--log", f"{folder}/log.%r", *options]
         self.result = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=120, check=False)
         self.logs = [read(folder / f"log.{rank}") for rank in range(n_ranks) if (folder / f"log.{rank}").exists()]
         self.plugin = [self._recording(folder, "plugin", log) for log in self.logs]
