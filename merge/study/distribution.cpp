@@ -23,8 +23,8 @@ Distribution describe(std::vector<std::int64_t> values) {
   std::sort(values.begin(), values.end());
   const auto n = static_cast<double>(values.size());
   const auto at = [&values](double share) { return percentile(values, share); };
-  d.min = static_cast<double>(values.front());
-  d.max = static_cast<double>(values.back());
+  d.min = values.front();
+  d.max = values.back();
   d.p25 = at(0.25);
   d.p50 = at(0.50);
   d.p75 = at(0.75);

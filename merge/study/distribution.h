@@ -15,7 +15,8 @@ inline constexpr std::size_t kMinForP01 = 100;  // p01 and p99
 struct Distribution {
   std::size_t n = 0;
   // None without a value.
-  std::optional<double> min, p25, p50, p75, max, mean;
+  std::optional<std::int64_t> min, max;
+  std::optional<double> p25, p50, p75, mean;
   std::optional<double> p05, p95;  // n >= kMinForP05
   std::optional<double> p01, p99;  // n >= kMinForP01
   std::optional<double> std;       // sample (n - 1), n >= 2

@@ -38,7 +38,7 @@ std::string scaled(double value, const std::array<Scale, N>& scales) {
 
 std::string human_time(double ns) {
   constexpr std::array<Scale, 6> kScales = {
-      {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}, {60e9, "min"}, {3600e9, "h"}}};
+      {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {60e9, "min"}, {3600e9, "h"}}};
   return scaled(ns, kScales);
 }
 

@@ -19,6 +19,7 @@ std::string rank_ranges(std::vector<std::int32_t> ranks) {
     if (last > i) text += "-" + std::to_string(ranks[last]);
     i = last + 1;
   }
+  if (!text.empty()) text = (ranks.size() == 1 ? "rank " : "ranks ") + text;
   if (n_unknown > 0) text += (text.empty() ? "" : " and ") + std::to_string(n_unknown) + " of unknown rank";
   return text;
 }

@@ -1,4 +1,4 @@
-// A list of ranks as people write it: "0-3,7". "unknown rank" for each that is missing.
+// A list of ranks as people write it: "rank 5", "ranks 0-3,7", "ranks 0-3 and 2 of unknown rank".
 #pragma once
 
 #include <cstdint>

@@ -91,7 +91,8 @@ std::optional<double> median_algbw(const RunTables& run, const Kind& kind, const
   return gb_per_s(kind.size_bytes, *ns);
 }
 
-Cell cell(std::optional<double> value) {
+template <typename T>
+Cell cell(std::optional<T> value) {
   return value ? Cell{*value} : Cell{Missing{}};
 }
 template <typename T>
@@ -166,8 +167,8 @@ std::string verdict_of(const Kinds& kinds) {
   for (const auto& [kind, times] : kinds) {
     n_calls += times.n_calls;
     const Distribution d = describe(times.gpu_ns.empty() ? times.host_ns : times.gpu_ns);
-    if (d.n < 2 || *d.p50 <= 0 || *d.max / *d.p50 <= widest) continue;
-    widest = *d.max / *d.p50;
+    if (d.n < 2 || *d.p50 <= 0 || static_cast<double>(*d.max) / *d.p50 <= widest) continue;
+    widest = static_cast<double>(*d.max) / *d.p50;
     widest_kind = &kind;
   }
   std::string text = fmt::format("{} call{} of {} kind{}", n_calls, n_calls == 1 ? "" : "s", kinds.size(),

@@ -46,6 +46,17 @@ std::int64_t signed_count(std::uint64_t n) {
   return static_cast<std::int64_t>(n);
 }
 
+// The first few names; a list of 500 hosts helps nobody.
+std::string node_names(const RunTables& run) {
+  constexpr std::size_t kShown = 8;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kShown, run.nodes.host.size()); ++i) {
+    names += (i > 0 ? ", " : "") + or_unknown(text_of(run, run.nodes.host[i]));
+  }
+  if (run.nodes.host.size() > kShown) names += fmt::format(" and {} more", run.nodes.host.size() - kShown);
+  return names;
+}
+
 void add_job(Sections& out, const RunTables& run) {
   const RunAttributes& a = run.attributes;
   out.begin("job");
@@ -54,7 +65,7 @@ void add_job(Sections& out, const RunTables& run) {
   out.text("command", or_unknown(a.cmdline));
   out.text("selection", a.selection.empty() ? "all ranks" : a.selection);
   out.count("ranks", a.world_size);
-  out.count("nodes", a.n_nodes);
+  out.count("nodes", a.n_nodes, node_names(run));
   out.count("processes", signed_count(run.processes.process.size()), "with a spool");
 }
 
@@ -68,7 +79,7 @@ void add_tasks(Sections& out, const RunTables& run, const StudyOptions& options)
   out.begin("tasks");
   for (const auto& [key, list] : ranks) {
     const auto& [state, reason] = key;
-    std::string detail = "ranks " + rank_ranges(list);
+    std::string detail = rank_ranges(list);
     if (state != TaskState::kProfiled) detail += ": " + (reason.empty() ? "no reason recorded" : reason);
     out.count(std::string(word(state)), signed_count(list.size()), detail);
   }
@@ -108,7 +119,7 @@ void add_instances(Sections& out, const RunTables& run) {
   };
   const auto n = signed_count(run.collectives.flags.size());
   out.begin("instances");
-  out.count("matched", n);
+  out.count("instances", n);
   out.count("with every member", n - with(kInstancePartial));
   out.count("partial", with(kInstancePartial), with(kInstancePartial) > 0 ? "a member is not in this run file" : "");
   out.count("grouped", with(kInstanceGrouped));
@@ -150,7 +161,7 @@ std::map<std::string, Cause> causes(const RunTables& run, bool is_loss) {
 void add_causes(Sections& out, const std::map<std::string, Cause>& by_code) {
   for (const auto& [code, cause] : by_code) {
     std::string detail = cause.text;
-    if (!cause.ranks.empty()) detail = "ranks " + rank_ranges(cause.ranks) + (detail.empty() ? "" : ": ") + detail;
+    if (!cause.ranks.empty()) detail = rank_ranges(cause.ranks) + (detail.empty() ? "" : ": ") + detail;
     out.count(code, cause.n, detail);
   }
 }

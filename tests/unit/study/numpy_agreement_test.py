@@ -1,0 +1,46 @@
+"""jaxprof-study's percentiles against numpy.percentile on the run file's own times.
+
+Usage: numpy_agreement_test.py WRITE_CALLS JAXPROF_STUDY
+"""
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+WRITE_CALLS, JAXPROF_STUDY = sys.argv.pop(1), sys.argv.pop(1)
+
+
+class NumpyAgreement(unittest.TestCase):
+    def test_spread_is_what_numpy_computes_from_the_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "run.h5")
+            subprocess.run([WRITE_CALLS, path], check=True)
+            output = subprocess.run([JAXPROF_STUDY, "spread", path, "--format", "json"], check=True, capture_output=True)
+            rows = json.loads(output.stdout)["rows"]
+            with h5py.File(path, "r") as file:
+                calls = file["events/nccl"]
+                times = calls["end_api_ns"][:] - calls["start_ns"][:]
+                sizes = calls["size_bytes"][:]
+        self.assertEqual(sorted(row["size_bytes"] for row in rows), sorted(set(sizes.tolist())))
+        for row in rows:
+            values = times[sizes == row["size_bytes"]]
+            self.assertEqual(row["count"], len(values))
+            self.assertEqual(row["n"], len(values))
+            self.assertEqual((row["min_ns"], row["max_ns"]), (values.min(), values.max()))
+            self.assertAlmostEqual(row["mean_ns"], values.mean(), delta=1e-6)
+            self.assertAlmostEqual(row["std_ns"], values.std(ddof=1), delta=1e-6)
+            for percent, least in ((1, 100), (5, 20), (25, 1), (50, 1), (75, 1), (95, 20), (99, 100)):
+                value = row[f"p{percent:02}_ns"]
+                if len(values) < least:
+                    self.assertIsNone(value)
+                else:
+                    self.assertAlmostEqual(value, np.percentile(values, percent), delta=1e-6)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,156 @@
+// Answers computed by hand.
+#include "merge/study/spread.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "merge/study/bandwidth.h"
+#include "tests/unit/study/calls.h"
+
+namespace jaxprof::study {
+namespace {
+
+using runfile::Coll;
+using test::run_of;
+using testing::HasSubstr;
+
+// The cell of `row` in the column `name`.
+Cell at(const Table& table, std::size_t row, std::string_view name) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i].name == name) return table.rows.at(row)[i];
+  }
+  ADD_FAILURE() << "no column " << name;
+  return Missing{};
+}
+
+std::int64_t whole(const Table& table, std::size_t row, std::string_view name) {
+  return std::get<std::int64_t>(at(table, row, name));
+}
+double real(const Table& table, std::size_t row, std::string_view name) {
+  return std::get<double>(at(table, row, name));
+}
+std::string text(const Table& table, std::size_t row, std::string_view name) {
+  return std::get<std::string>(at(table, row, name));
+}
+bool is_missing(const Table& table, std::size_t row, std::string_view name) {
+  return std::holds_alternative<Missing>(at(table, row, name));
+}
+
+TEST(Spread, MakesOneRowAKindAndCountsEveryRanksCalls) {
+  const Table table = spread(run_of({{{.host_ns = 10}, {.size_bytes = 2048, .host_ns = 50}, {.host_ns = 20}},
+                                     {{.host_ns = 30}, {.size_bytes = 2048, .host_ns = 70}, {.host_ns = 40}}}),
+                             {});
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(text(table, 0, "op"), "AllReduce");
+  EXPECT_EQ(text(table, 0, "dtype"), "f32");
+  EXPECT_EQ(text(table, 0, "algo"), "missing");
+  EXPECT_EQ(whole(table, 0, "ranks"), 2);
+  EXPECT_EQ(whole(table, 0, "size_bytes"), 1024);
+  EXPECT_EQ(whole(table, 0, "count"), 4);
+  EXPECT_EQ(whole(table, 0, "min_ns"), 10);
+  EXPECT_DOUBLE_EQ(real(table, 0, "p25_ns"), 17.5);
+  EXPECT_DOUBLE_EQ(real(table, 0, "p50_ns"), 25);
+  EXPECT_DOUBLE_EQ(real(table, 0, "mean_ns"), 25);
+  EXPECT_EQ(whole(table, 0, "max_ns"), 40);
+  EXPECT_EQ(whole(table, 1, "size_bytes"), 2048);
+  EXPECT_EQ(whole(table, 1, "count"), 2);
+  EXPECT_DOUBLE_EQ(real(table, 1, "p50_ns"), 60);
+}
+
+TEST(Spread, LeavesBandwidthEmptyWithTheReasonWithoutGpuTimes) {
+  const Table table = spread(run_of({{{}, {}}, {{}, {}}}), {});
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(text(table, 0, "time"), "host");
+  EXPECT_TRUE(is_missing(table, 0, "algbw_gb_per_s"));
+  EXPECT_TRUE(is_missing(table, 0, "busbw_gb_per_s"));
+  EXPECT_EQ(table.heading, "host time: enqueue, not transfer");
+  EXPECT_THAT(table.notes, testing::Contains(HasSubstr("algbw and busbw are empty: bandwidth needs GPU times")));
+}
+
+TEST(Spread, TakesGpuTimesAndTheFastestMembersBandwidth) {
+  // instance 0: fastest 500 ns, instance 1: fastest 250 ns; median 375 ns; S = 3000 B, n = 2: f = 1
+  const Table table = spread(run_of({{{.size_bytes = 3000, .gpu_ns = 500}, {.size_bytes = 3000, .gpu_ns = 900}},
+                                     {{.size_bytes = 3000, .gpu_ns = 800}, {.size_bytes = 3000, .gpu_ns = 250}}}),
+                             {});
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(text(table, 0, "time"), "gpu");
+  EXPECT_EQ(whole(table, 0, "min_ns"), 250);
+  EXPECT_DOUBLE_EQ(real(table, 0, "p50_ns"), 650);
+  EXPECT_DOUBLE_EQ(real(table, 0, "algbw_gb_per_s"), 8);
+  EXPECT_DOUBLE_EQ(real(table, 0, "busbw_gb_per_s"), 8);
+  EXPECT_THAT(table.heading, HasSubstr("GPU time"));
+}
+
+TEST(Spread, KeepsInstancesThatLackAMemberOrShareAKernelOutOfTheBandwidth) {
+  runfile::RunTables run =
+      run_of({{{.gpu_ns = 100}, {.gpu_ns = 200}, {.gpu_ns = 400}}, {{.gpu_ns = 100}, {.gpu_ns = 200}, {.gpu_ns = -1}}});
+  run.collectives.flags[0] = runfile::kInstanceGrouped;
+  EXPECT_DOUBLE_EQ(real(spread(run, {}), 0, "algbw_gb_per_s"), 1024.0 / 200);
+  run.collectives.flags[1] = runfile::kInstanceGrouped;
+  EXPECT_TRUE(is_missing(spread(run, {}), 0, "algbw_gb_per_s"));
+}
+
+TEST(Spread, CountsAnInstancesMembersEvenIfTheirRanksAreNotAskedFor) {
+  const Table table = spread(run_of({{{.gpu_ns = 100}}, {{.gpu_ns = 50}}}), {.op = {}, .ranks = "0"});
+  EXPECT_EQ(whole(table, 0, "count"), 1);
+  EXPECT_EQ(whole(table, 0, "min_ns"), 100);
+  EXPECT_DOUBLE_EQ(real(table, 0, "algbw_gb_per_s"), 1024.0 / 50);
+}
+
+TEST(Spread, DoesNotCountPartsOfCalls) {
+  runfile::RunTables run = run_of({{{.coll = Coll::kAllToAll}, {.coll = Coll::kSend}, {.coll = Coll::kRecv}}});
+  run.nccl.parent[1] = run.nccl.parent[2] = 0;
+  const Table table = spread(run, {});
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(text(table, 0, "op"), "AllToAll");
+}
+
+TEST(Spread, HasNoTimeForACallThatNeverReturned) {
+  runfile::RunTables run = run_of({{{.host_ns = 10}, {.host_ns = 20}}});
+  run.nccl.end_api_ns[1] = runfile::kNoTime;
+  const Table table = spread(run, {});
+  EXPECT_EQ(whole(table, 0, "count"), 2);
+  EXPECT_EQ(whole(table, 0, "n"), 1);
+  EXPECT_EQ(whole(table, 0, "max_ns"), 10);
+}
+
+TEST(Spread, FiltersByOperation) {
+  const Table table =
+      spread(run_of({{{.coll = Coll::kAllReduce}, {.coll = Coll::kBroadcast}}}), {.op = Coll::kBroadcast, .ranks = ""});
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(text(table, 0, "op"), "Broadcast");
+}
+
+TEST(Spread, SaysWhyItIsEmpty) {
+  EXPECT_THAT(spread(run_of({{}}), {}).empty_reason, HasSubstr("has no NCCL calls"));
+  EXPECT_THAT(spread(run_of({{{}}}), {.op = Coll::kReduce, .ranks = "3"}).empty_reason,
+              HasSubstr("--op Reduce --ranks 3"));
+}
+
+TEST(Spread, TakesMissingCommunicatorsAndSizes) {
+  runfile::RunTables run = run_of({{{}}});
+  run.nccl.comm[0] = runfile::kNoIndex;
+  run.nccl.size_bytes[0] = runfile::kNoRow;
+  run.nccl.instance[0] = runfile::kNoRow;
+  const Table table = spread(run, {});
+  EXPECT_TRUE(is_missing(table, 0, "ranks"));
+  EXPECT_TRUE(is_missing(table, 0, "size_bytes"));
+  EXPECT_EQ(whole(table, 0, "count"), 1);
+}
+
+TEST(BusFactor, IsThatOfNcclTests) {
+  EXPECT_DOUBLE_EQ(*bus_factor(Coll::kAllReduce, 8), 1.75);
+  EXPECT_DOUBLE_EQ(*bus_factor(Coll::kReduceScatter, 8), 0.875);
+  EXPECT_DOUBLE_EQ(*bus_factor(Coll::kAllToAll, 4), 0.75);
+  EXPECT_DOUBLE_EQ(*bus_factor(Coll::kBroadcast, 8), 1);
+  EXPECT_FALSE(bus_factor(Coll::kBarrier, 8));
+  EXPECT_FALSE(bus_factor(Coll::kAllReduce, 0));
+}
+
+// NCCL Inspector's own sample: ReduceScatter of 2 GiB a rank over 8 ranks in 41 057 us is 418 GB/s.
+TEST(GbPerS, AgreesWithNcclInspectorsSample) {
+  EXPECT_NEAR(gb_per_s(8 * 2147483648ULL, 41'057e3), 418.4, 0.1);
+}
+
+}  // namespace
+}  // namespace jaxprof::study

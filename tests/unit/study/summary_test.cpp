@@ -1,0 +1,110 @@
+// The sample run's summary, line by line.
+#include "merge/study/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "merge/study/rank_ranges.h"
+#include "merge/study/render.h"
+#include "tests/unit/runfile/sample_run.h"
+#include "tests/unit/study/calls.h"
+
+namespace jaxprof::study {
+namespace {
+
+using runfile::test::sample_run;
+using testing::Contains;
+using testing::HasSubstr;
+
+// "section|item|value|detail" of each row.
+std::vector<std::string> lines(const Table& table) {
+  std::vector<std::string> out;
+  for (const Row& row : table.rows) {
+    const auto* n = std::get_if<std::int64_t>(&row[2]);
+    const auto* detail = std::get_if<std::string>(&row[4]);
+    out.push_back(std::get<std::string>(row[0]) + "|" + std::get<std::string>(row[1]) + "|" +
+                  (n != nullptr ? std::to_string(*n) : "") + "|" + (detail != nullptr ? *detail : ""));
+  }
+  return out;
+}
+
+TEST(Summary, BeginsWithAVerdict) {
+  EXPECT_EQ(summary(sample_run(), {}).verdict,
+            "3 of 4 tasks profiled on 2 nodes; 5 NCCL calls, 5 matched to 2 instances (1 partial); 12 events dropped");
+}
+
+TEST(Summary, NamesEveryRankThatIsNotProfiledWithItsReason) {
+  const auto rows = lines(summary(sample_run(), {}));
+  EXPECT_THAT(rows, Contains("tasks|profiled|3|ranks 0-2"));
+  EXPECT_THAT(rows, Contains("tasks|unprofiled|1|rank 3: NVTX_INJECTION64_PATH is set to another tool"));
+}
+
+TEST(Summary, CountsEventsCallsAndInstances) {
+  const auto rows = lines(summary(sample_run(), {}));
+  EXPECT_THAT(rows, Contains("events|NVTX push/pop ranges|2|"));
+  EXPECT_THAT(rows, Contains("events|NCCL calls|5|"));
+  EXPECT_THAT(rows, Contains("events|NCCL AllReduce|5|"));
+  EXPECT_THAT(rows, Contains("calls|with kernel|0|no GPU kernels were recorded"));
+  EXPECT_THAT(rows, Contains("calls|unmatched|0|"));
+  EXPECT_THAT(rows, Contains("instances|with every member|1|"));
+  EXPECT_THAT(rows, Contains("instances|partial|1|a member is not in this run file"));
+}
+
+TEST(Summary, ListsLossesByCauseAndWritesZeroOut) {
+  EXPECT_THAT(lines(summary(sample_run(), {})), Contains("losses|drop.ring|12|rank 1: ring of thread 77 was full"));
+  EXPECT_THAT(lines(summary(test::run_of({{{}}}), {})), Contains("losses|dropped events|0|"));
+}
+
+TEST(Summary, SaysWhyCallsAreNotMatched) {
+  runfile::RunTables run = test::run_of({{{}, {}, {}, {.coll = runfile::Coll::kSend}, {}}});
+  for (const std::size_t row : {0UL, 1UL, 2UL, 3UL}) run.nccl.instance[row] = runfile::kNoRow;
+  run.nccl.comm[0] = runfile::kNoIndex;
+  run.nccl.seq[1] = runfile::kNoRow;
+  const auto rows = lines(summary(run, {}));
+  EXPECT_THAT(rows, Contains("calls|matched|1|"));
+  EXPECT_THAT(rows, Contains("calls|unmatched|4|"));
+  EXPECT_THAT(rows, Contains("calls|unmatched, communicator unknown|1|"));
+  EXPECT_THAT(rows, Contains("calls|unmatched, no sequence number|1|"));
+  EXPECT_THAT(rows, Contains("calls|unmatched, point-to-point: not a collective|1|"));
+  EXPECT_THAT(rows, Contains("calls|unmatched, no instance for its communicator, function and sequence number|1|"));
+}
+
+TEST(Summary, CountsACallAsGroupedOnlyWithCompany) {
+  runfile::RunTables run = test::run_of({{{}, {}, {}, {}}});
+  run.nccl.group = {5, 5, 6, runfile::kNoRow};
+  EXPECT_THAT(lines(summary(run, {})), Contains("calls|grouped|2|"));
+}
+
+TEST(Summary, CountsPartsOfCallsApart) {
+  runfile::RunTables run = test::run_of({{{.coll = runfile::Coll::kAllToAll}, {.coll = runfile::Coll::kSend}}});
+  run.nccl.parent[1] = 0;
+  const auto rows = lines(summary(run, {}));
+  EXPECT_THAT(rows, Contains("events|NCCL calls|1|"));
+  EXPECT_THAT(rows, Contains("events|NCCL parts of calls|1|"));
+}
+
+TEST(Summary, SaysHowFarTheClocksCanBeTrusted) {
+  runfile::RunAttributes attributes;
+  EXPECT_EQ(describe_clocks(attributes),
+            "wall clock, bound unknown: cross-node times are not comparable below milliseconds");
+  attributes.clock_method = "udp_probes";
+  attributes.clock_bound_ns = 6100;
+  EXPECT_EQ(describe_clocks(attributes), "udp_probes, bound 6.1 µs: differences between nodes below that mean nothing");
+}
+
+TEST(Summary, AsksForNoColumnOfTheRangesButTheirKind) {
+  EXPECT_TRUE(summary_wants("/events/nvtx/kind"));
+  EXPECT_FALSE(summary_wants("/events/nvtx/name"));
+  EXPECT_TRUE(summary_wants("/job/tasks"));
+  EXPECT_TRUE(summary_wants("/comms/member_offset"));
+}
+
+TEST(RankRanges, FoldsNeighbours) {
+  EXPECT_EQ(rank_ranges({5}), "rank 5");
+  EXPECT_EQ(rank_ranges({7, 3, 1, 2, 0, 2}), "ranks 0-3,7");
+  EXPECT_EQ(rank_ranges({0, -1, -1}), "rank 0 and 2 of unknown rank");
+  EXPECT_EQ(rank_ranges({-1}), "1 of unknown rank");
+}
+
+}  // namespace
+}  // namespace jaxprof::study
