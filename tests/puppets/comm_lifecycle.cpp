@@ -82,7 +82,7 @@ void CommLifecycle::init_on_own_thread(Communicator& comm) {
   std::thread([this, &comm] {
     plugin_.init(comm);
     if (comm.n_nodes > 1) {
-      comm.proxy = std::make_unique<ProxyThread>(plugin_, comm, ranges_.is_enabled());
+      comm.proxy = std::make_unique<ProxyThread>(plugin_, ranges_, comm);
     }
   }).join();
 }
@@ -90,7 +90,7 @@ void CommLifecycle::init_on_own_thread(Communicator& comm) {
 std::unique_ptr<Communicator> CommLifecycle::init_rank(MPI_Comm world) {
   auto comm = std::make_unique<Communicator>();
   ranges_.register_reductions();
-  ranges_.push_plain("ncclCommInitRank");
+  ranges_.push_comm_init();
   MPI_Comm_dup(world, &comm->mpi);
   fill(*comm);
   comm->id = agree_on_id(comm->mpi, comm->rank);
@@ -102,7 +102,7 @@ std::unique_ptr<Communicator> CommLifecycle::init_rank(MPI_Comm world) {
 
 std::unique_ptr<Communicator> CommLifecycle::split(Communicator& parent, int color, int key) {
   auto comm = std::make_unique<Communicator>();
-  ranges_.push_plain("ncclCommSplit");
+  ranges_.push_comm_split();
   MPI_Comm_split(parent.mpi, color, key, &comm->mpi);
   fill(*comm);
   comm->id = child_id(parent.id, ++parent.n_splits, color);

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "tests/puppets/nvtx_ranges.h"
-
 namespace jaxprof::puppets {
 
 using namespace profiler_abi;
@@ -20,8 +18,8 @@ bool wants(int mask, std::uint64_t bits) {
 }
 }  // namespace
 
-ProxyThread::ProxyThread(const ProfilerPlugin& plugin, const Communicator& comm, bool is_named)
-    : plugin_(plugin), comm_(comm), thread_([this, is_named] { run(is_named); }) {}
+ProxyThread::ProxyThread(const ProfilerPlugin& plugin, const NvtxRanges& ranges, const Communicator& comm)
+    : plugin_(plugin), ranges_(ranges), comm_(comm), thread_([this] { run(); }) {}
 
 ProxyThread::~ProxyThread() {
   {
@@ -54,13 +52,11 @@ void ProxyThread::post(const Task& task) {
   changed_.notify_one();
 }
 
-void ProxyThread::run(bool is_named) {
+void ProxyThread::run() {
   char name[32];  // 15 characters, the limit of a thread name
   std::snprintf(name, sizeof name, "NCCL Progress%2d", comm_.device % 100);
   pthread_setname_np(pthread_self(), name);
-  if (is_named) {
-    nvtx_name_thread(gettid(), name);
-  }
+  ranges_.name_thread(name);
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return is_ending_ || !queue_.empty(); });

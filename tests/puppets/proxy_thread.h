@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/puppets/nvtx_ranges.h"
 #include "tests/puppets/plan.h"
 #include "tests/puppets/profiler_plugin.h"
 
@@ -15,8 +16,8 @@ namespace jaxprof::puppets {
 
 class ProxyThread {
  public:
-  // Runs until destroyed; what is posted before is done before. With `is_named` the thread names itself to NVTX.
-  ProxyThread(const ProfilerPlugin& plugin, const Communicator& comm, bool is_named);
+  // Runs until destroyed; what is posted before is done before. The thread names itself as NCCL's does.
+  ProxyThread(const ProfilerPlugin& plugin, const NvtxRanges& ranges, const Communicator& comm);
   ~ProxyThread();
   ProxyThread(const ProxyThread&) = delete;
   ProxyThread& operator=(const ProxyThread&) = delete;
@@ -32,11 +33,12 @@ class ProxyThread {
     bool is_send;
     std::size_t bytes;
   };
-  void run(bool is_named);
+  void run();
   void report(const Operation& operation) const;
   void report_step(void* op_event, const Operation& operation, int step) const;
 
   const ProfilerPlugin& plugin_;
+  const NvtxRanges& ranges_;
   const Communicator& comm_;
   std::mutex mutex_;
   std::condition_variable changed_;

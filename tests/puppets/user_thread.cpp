@@ -16,18 +16,18 @@ std::uint64_t next_group() {  // explicit groups are numbered per process
 }  // namespace
 
 void UserThread::group_start() {
-  const CallRange range(ranges_, "ncclGroupStart");
+  ranges_.push_group_start();
   is_in_group_ = true;
   group_begin_raw_ns_ = raw_ns();
   events_.enter_group();
   enter();
+  ranges_.pop();
 }
 
 void UserThread::group_end() {
-  {
-    const CallRange range(ranges_, "ncclGroupEnd");
-    leave();
-  }
+  ranges_.push_group_end();
+  leave();
+  ranges_.pop();
   const std::uint64_t n_group = next_group();
   for (CallRecord& record : records_) {
     record.n_group = n_group;
@@ -47,13 +47,12 @@ void UserThread::call(const Call& call, std::int64_t slept_ns) {
                       .slept_ns = slept_ns});
   const std::int64_t before_realtime_ns = realtime_ns();
   const std::int64_t before_raw_ns = raw_ns();
-  {
-    const CallRange range(ranges_, call);
-    events_.enter_group();
-    enter();
-    append(call, n_record);
-    leave();
-  }
+  ranges_.push_call(call);
+  events_.enter_group();
+  enter();
+  append(call, n_record);
+  leave();
+  ranges_.pop();
   CallRecord& record = records_[n_record];
   record.after_raw_ns = raw_ns();
   record.before_raw_ns = before_raw_ns;

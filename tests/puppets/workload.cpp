@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "tests/puppets/clock.h"
+#include "tests/puppets/step_range.h"
 
 namespace jaxprof::puppets {
 namespace {
