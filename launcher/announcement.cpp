@@ -107,6 +107,9 @@ std::string first_line(const Options& options, const LaunchPlan& plan, const Env
     return fmt::format("of {} ranks, those of {} are traced{}", plan.rank.world_size, selected, output);
   }
   if (plan.rank.is_known()) return fmt::format("ranks traced: {}; their number is not known{}", selected, output);
+  if (!options.selection_words.empty()) {
+    return fmt::format("no launcher that numbers ranks was found, the process decides ({}){}", selected, output);
+  }
   return fmt::format("one process traced, no launcher that numbers ranks was found{}", output);
 }
 
@@ -135,9 +138,10 @@ std::string readable_bytes(std::int64_t bytes) {
 std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64_t> expected_ranks,
                       const std::string& directory) {
   std::set<std::string> ranks;
-  std::int64_t events = 0, dropped = 0, bytes = 0, kept = 0;
+  std::int64_t events = 0, dropped = 0, bytes = 0, kept = 0, n_processes = 0;
   for (const TaskEnd& end : ends) {
     for (const PublishedProcess& process : end.processes) {
+      ++n_processes;
       events += process.events;
       dropped += process.dropped;
       kept += process.kept.empty() ? 0 : 1;
@@ -150,6 +154,7 @@ std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64
   if (expected_ranks) line += fmt::format(" of {}", *expected_ranks);
   line += fmt::format(" ranks written, {} events, {} dropped; {}/ ({})", grouped(events), grouped(dropped), directory,
                       readable_bytes(bytes));
+  if (n_processes == 0) line += "; no process called NVTX, CUDA or NCCL";
   if (kept > 0) line += fmt::format("; {} spools left on their nodes", kept);
   return line;
 }

@@ -136,7 +136,9 @@ std::vector<RankFindings> gather(const LaunchPlan& plan, RankFindings own) {
   const std::int64_t end_ns = clock_ns(CLOCK_MONOTONIC) + kWaitNs;
   const auto wanted = static_cast<std::size_t>(std::max(plan.rank.world_size, 1)) - 1;
   std::vector<std::string> names;
-  while ((names = record_names(plan.state_directory)).size() < wanted && clock_ns(CLOCK_MONOTONIC) < end_ns) {
+  // Without the folder there is no way for a report to arrive.
+  while (exists(plan.state_directory) && (names = record_names(plan.state_directory)).size() < wanted &&
+         clock_ns(CLOCK_MONOTONIC) < end_ns) {
     const timespec pause{0, kPollNs};
     nanosleep(&pause, nullptr);
   }

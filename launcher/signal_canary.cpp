@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,7 +48,9 @@ SignalCanary::SignalCanary(const sigset_t& watched) {
 }
 
 SignalCanary::~SignalCanary() {
-  if (pid_ > 0) kill(pid_, SIGKILL);
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
 }
 
 void SignalCanary::read_reports(int timeout_ms) {

@@ -1,0 +1,139 @@
+#include "launcher/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace jaxprof::launcher {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Options parsed(const std::vector<std::string>& arguments, const char* environment = nullptr) {
+  auto options = parse_options(arguments, environment);
+  if (!options) {
+    ADD_FAILURE() << options.error().message;
+    return {};
+  }
+  return *options;
+}
+
+std::string refusal(const std::vector<std::string>& arguments, const char* environment = nullptr) {
+  auto options = parse_options(arguments, environment);
+  if (options) {
+    ADD_FAILURE() << "was not refused";
+    return {};
+  }
+  EXPECT_EQ(options.error().code, ErrorCode::kUsage);
+  return options.error().message;
+}
+
+TEST(ParseOptions, HasDefaults) {
+  const Options options = parsed({"true"});
+  EXPECT_EQ(options.mode, Mode::kRun);
+  EXPECT_EQ(options.output, "jaxprof.%J.%S/rank%r");
+  EXPECT_FALSE(options.can_replace_files);
+  EXPECT_TRUE(options.selection.selects_all());
+  EXPECT_EQ(options.on_conflict, OnConflict::kKeep);
+  EXPECT_EQ(options.grace_ns, 10'000'000'000);
+  EXPECT_THAT(options.command, ElementsAre("true"));
+}
+
+TEST(ParseOptions, EndAtTheFirstWordThatIsNone) {
+  const Options options = parsed({"-o", "x", "python", "-u", "train.py", "-o", "y", "--", "--help"});
+  EXPECT_EQ(options.output, "x");
+  EXPECT_THAT(options.command, ElementsAre("python", "-u", "train.py", "-o", "y", "--", "--help"));
+  EXPECT_THAT(parsed({"-o", "x", "--", "-odd-name", "a"}).command, ElementsAre("-odd-name", "a"));
+  EXPECT_THAT(parsed({"-", "x"}).command, ElementsAre("-", "x"));
+}
+
+TEST(ParseOptions, TakeAllSpellings) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"-o", "d/x", "c"}, {"-od/x", "c"}, {"-o=d/x", "c"}, {"--output", "d/x", "c"}, {"--output=d/x", "c"}}) {
+    EXPECT_EQ(parsed(words).output, "d/x") << words[0];
+    EXPECT_THAT(parsed(words).command, ElementsAre("c"));
+  }
+  EXPECT_EQ(parsed({"--output=a=b", "c"}).output, "a=b");
+}
+
+TEST(ParseOptions, OverwriteTakesAWordThatIsTrueOrFalseOnly) {
+  EXPECT_TRUE(parsed({"-f", "c"}).can_replace_files);
+  EXPECT_TRUE(parsed({"-f", "true", "c"}).can_replace_files);
+  EXPECT_FALSE(parsed({"-f", "false", "c"}).can_replace_files);
+  EXPECT_FALSE(parsed({"--force-overwrite=false", "c"}).can_replace_files);
+  EXPECT_TRUE(parsed({"--force-overwrite", "-o", "x", "c"}).can_replace_files);
+  EXPECT_FALSE(parsed({"-f", "-f", "false", "c"}).can_replace_files);
+  EXPECT_THAT(parsed({"-f", "c"}).command, ElementsAre("c"));
+  EXPECT_THAT(refusal({"-f=maybe", "c"}), HasSubstr("maybe"));
+}
+
+TEST(ParseOptions, ReadTheSelection) {
+  const Options options = parsed(
+      {"--ranks", "0,8-15", "--local-ranks=0", "--nodes", "1", "--sample-ranks", "4", "--if", "rank%2 == 0", "c"});
+  EXPECT_STREQ(options.selection.ranks, "0,8-15");
+  EXPECT_STREQ(options.selection.local_ranks, "0");
+  EXPECT_STREQ(options.selection.nodes, "1");
+  EXPECT_EQ(options.selection.sample_ranks, 4u);
+  EXPECT_STREQ(options.selection.condition, "rank%2 == 0");
+  EXPECT_EQ(options.selection_words, "--ranks 0,8-15 --local-ranks 0 --nodes 1 --sample-ranks 4 --if 'rank%2 == 0'");
+}
+
+TEST(ParseOptions, AConditionMayBeginWithADash) {
+  EXPECT_STREQ(parsed({"--if", "-1<rank", "c"}).selection.condition, "-1<rank");
+}
+
+TEST(ParseOptions, NameWhatIsWrongAndWhere) {
+  EXPECT_THAT(refusal({"--ranks", "0,x", "c"}), HasSubstr("--ranks 0,x: not a list at offset 2"));
+  EXPECT_THAT(refusal({"--if", "rank==", "c"}), HasSubstr("not a condition at offset 6"));
+  EXPECT_THAT(refusal({"--sample-ranks", "0", "c"}), HasSubstr("--sample-ranks 0"));
+  EXPECT_THAT(refusal({"-o", "a%r/x", "c"}), HasSubstr("at offset 1, '%r/x': this differs between ranks"));
+  EXPECT_THAT(refusal({"-o", "a/%x", "c"}), HasSubstr("'%x': not a macro"));
+  EXPECT_THAT(refusal({"--on-conflict", "chain", "c"}), HasSubstr("--on-conflict chain"));
+  EXPECT_THAT(refusal({"--grace", "soon", "c"}), HasSubstr("--grace soon"));
+  EXPECT_THAT(refusal({"--no-such", "c"}), HasSubstr("no option --no-such"));
+  EXPECT_THAT(refusal({"-Z", "c"}), HasSubstr("no option -Z"));
+  EXPECT_THAT(refusal({"--quiet=1", "c"}), HasSubstr("--quiet takes no value"));
+  EXPECT_THAT(refusal({"-o"}), HasSubstr("-o needs a value"));
+  EXPECT_THAT(refusal({"--output=", "c"}), HasSubstr("--output needs a value"));
+  EXPECT_THAT(refusal({"--ranks", "--", "c"}), HasSubstr("--ranks needs a value"));
+  EXPECT_THAT(refusal({"--dry-run", "--check", "c"}), HasSubstr("exclude each other"));
+  EXPECT_THAT(refusal({"-o", "x"}), HasSubstr("no command"));
+  EXPECT_THAT(refusal({}), HasSubstr("no command"));
+  EXPECT_THAT(refusal({"--if", std::string(2000, '1'), "c"}), HasSubstr("--if"));
+}
+
+TEST(ParseOptions, TheCommandLineWinsOverTheVariable) {
+  const Options options = parsed({"-o", "b/y", "c"}, "-o 'a b/x' --ranks 3 --strict");
+  EXPECT_EQ(options.output, "b/y");
+  EXPECT_STREQ(options.selection.ranks, "3");
+  EXPECT_TRUE(options.is_strict);
+  EXPECT_EQ(parsed({"c"}, "-o 'a b/x'").output, "a b/x");
+}
+
+TEST(ParseOptions, TheVariableHoldsNoCommand) {
+  EXPECT_THAT(refusal({"c"}, "--quiet python"), HasSubstr("JAXPROF_OPTIONS: 'python' is no option"));
+  EXPECT_THAT(refusal({"c"}, "-o 'x"), HasSubstr("JAXPROF_OPTIONS: the quote"));
+  EXPECT_THAT(refusal({"c"}, "--no-such"), HasSubstr("JAXPROF_OPTIONS: no option --no-such"));
+}
+
+TEST(ParseOptions, HelpAndVersionNeedNoCommand) {
+  const Options help = parsed({"--help"});
+  EXPECT_EQ(help.mode, Mode::kHelp);
+  for (const char* option : {"--output", "--force-overwrite", "--ranks", "--local-ranks", "--nodes", "--sample-ranks",
+                             "--if", "--inner-ranks", "--spool", "--on-conflict", "--grace", "--dry-run", "--check",
+                             "--strict", "--quiet", "--version", "JAXPROF_OPTIONS", "COMMAND", "%q{VAR}"}) {
+    EXPECT_THAT(help.text, HasSubstr(option));
+  }
+  EXPECT_EQ(parsed({"--version"}).text, "jaxprof-exec " JAXPROF_VERSION "\n");
+  EXPECT_EQ(parsed({"--check"}).mode, Mode::kCheck);
+}
+
+TEST(ParseOptions, SeeCommandsThatStartRanks) {
+  EXPECT_TRUE(parsed({"torchrun", "x.py"}).has_inner_ranks);
+  EXPECT_TRUE(parsed({"--inner-ranks", "./start.sh"}).has_inner_ranks);
+  EXPECT_FALSE(parsed({"python", "x.py"}).has_inner_ranks);
+}
+
+}  // namespace
+}  // namespace jaxprof::launcher
