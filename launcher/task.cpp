@@ -207,8 +207,8 @@ void record_unprofiled_task(const Options& options, const Node& node, const Laun
   if (!plan.fault.empty() || !make_run_directory(plan)) return;
   TaskStart start = make_start(options, node, plan);
   start.reason = reason;
-  const Status written = write_start(node, plan, &start);
-  static_cast<void>(written);  // the run directory is out of reach, which the line on stderr covers
+  // Where the run directory is out of reach, the line on stderr has to do.
+  if (write_start(node, plan, &start)) make_mark(run_layout::unprofiled_mark_path(plan.state_directory, start.task));
 }
 
 }  // namespace jaxprof::launcher

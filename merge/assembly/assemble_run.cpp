@@ -1,0 +1,23 @@
+#include "merge/assembly/assemble_run.h"
+
+#include "agent/base/clocks.h"
+#include "merge/assembly/diagnostics.h"
+#include "merge/assembly/event_tables.h"
+#include "merge/assembly/job_tables.h"
+#include "merge/assembly/run_sources.h"
+
+namespace jaxprof::assembly {
+
+AssembledRun assemble_run(rundir::FoundRun found) {
+  const RunSources sources = open_sources(std::move(found));
+  AssembledRun run;
+  Diagnostics diagnostics(&run.tables);
+  fill_job_tables(sources, &run.tables, &diagnostics);
+  fill_event_tables(sources, &run.tables, &diagnostics);
+  shift_to_epoch(&run.tables);
+  run.tables.attributes.created_unix_ns = clock_ns(CLOCK_REALTIME);
+  run.is_partial = diagnostics.is_partial();
+  return run;
+}
+
+}  // namespace jaxprof::assembly

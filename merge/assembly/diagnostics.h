@@ -1,0 +1,34 @@
+// What the merge found wrong, as rows of /diagnostics. The codes are stable words for programs; the texts are for
+// people and say what, where and what to do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "merge/runfile/run_tables.h"
+
+namespace jaxprof::assembly {
+
+// Where a finding belongs; what is unknown stays missing.
+struct Place {
+  std::int32_t rank = runfile::kNoNumber;
+  std::uint32_t process = runfile::kNoIndex;
+  std::uint32_t node = runfile::kNoIndex;
+};
+
+class Diagnostics {
+ public:
+  explicit Diagnostics(runfile::RunTables* run) : run_(run) {}
+  void add(runfile::Severity severity, std::string_view code, const Place& place, std::uint64_t count,
+           const std::string& text);
+  // An error means that the run file does not hold all that it should.
+  bool is_partial() const { return is_partial_; }
+
+ private:
+  runfile::RunTables* run_;
+  bool is_partial_ = false;
+};
+
+}  // namespace jaxprof::assembly

@@ -1,0 +1,337 @@
+#include "merge/assembly/event_tables.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+
+#include "merge/match/instances.h"
+#include "merge/match/nccl_calls.h"
+#include "merge/match/nccl_words.h"
+#include "merge/match/nvtx_ranges.h"
+#include "merge/match/plugin_events.h"
+#include "merge/runfile/table_rows.h"
+
+namespace jaxprof::assembly {
+namespace {
+
+using match::NcclCall;
+using match::NvtxRange;
+using runfile::RunTables;
+using runfile::Severity;
+
+// One process's events, put together but not yet in tables.
+struct ProcessEvents {
+  match::NvtxRanges nvtx;
+  match::NcclCalls nccl;
+  std::uint64_t event_count = 0;
+};
+
+ProcessEvents read_events(const rundir::SpoolTrace& trace) {
+  ProcessEvents events;
+  match::NvtxRangeBuilder ranges(trace);
+  match::PluginEvents plugin;
+  trace.for_each_event([&](std::uint32_t thread, const spool::Event& event) {
+    ++events.event_count;
+    ranges.add(thread, event);
+    plugin.add(thread, event);
+  });
+  events.nvtx = std::move(ranges).finish();
+  events.nccl = match::assemble_calls(trace, events.nvtx, plugin);
+  return events;
+}
+
+std::string describe_count(std::uint64_t count, const char* what) {
+  return std::to_string(count) + " " + what;
+}
+
+// ---- NVTX ---------------------------------------------------------------------------------------------------------
+
+runfile::NvtxKind kind_of(match::RangeKind kind) {
+  switch (kind) {
+    case match::RangeKind::kPushPop:
+      return runfile::NvtxKind::kPushPop;
+    case match::RangeKind::kStartEnd:
+      return runfile::NvtxKind::kStartEnd;
+    case match::RangeKind::kMark:
+      return runfile::NvtxKind::kMark;
+  }
+  return runfile::NvtxKind::kMissing;
+}
+
+// NVTX_PAYLOAD_TYPE_* of nvToolsExt.h.
+void set_payload(const NvtxRange& range, std::size_t row, runfile::NvtxTable* table) {
+  switch (range.payload_type) {
+    case 1:  // uint64
+    case 2:  // int64
+    case 4:  // uint32
+    case 5:  // int32
+      table->payload[row] = static_cast<std::int64_t>(range.payload);
+      break;
+    case 3:
+      table->payload_f64[row] = std::bit_cast<double>(range.payload);
+      break;
+    case 6:
+      table->payload_f64[row] = std::bit_cast<float>(static_cast<std::uint32_t>(range.payload));
+      break;
+    default:
+      break;
+  }
+}
+
+void add_nvtx_rows(const SourceProcess& process, const match::NvtxRanges& nvtx, RunTables* run) {
+  const rundir::SpoolTrace& trace = process.trace;
+  runfile::NvtxTable& table = run->nvtx;
+  const std::size_t base = runfile::n_rows(table);
+  // A range that starts with another comes after it if it is the inner one.
+  std::vector<std::size_t> order(nvtx.ranges.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&nvtx](std::size_t a, std::size_t b) { return nvtx.ranges[a].start < nvtx.ranges[b].start; });
+  std::vector<std::uint64_t> row_of(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) row_of[order[i]] = base + i;
+
+  runfile::resize_rows(table, base + order.size());
+  std::map<spool::StringId, runfile::StringId> names;  // most ranges share few
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const NvtxRange& range = nvtx.ranges[order[i]];
+    const std::size_t row = base + i;
+    table.start_ns[row] = process.clock->realtime_ns(range.start);
+    if (range.has_end) table.dur_ns[row] = process.clock->realtime_ns(range.end) - table.start_ns[row];
+    const auto [name, is_new] = names.try_emplace(range.message);
+    if (is_new) name->second = run->strings.intern(trace.text(range.message));
+    table.name[row] = name->second;
+    table.domain[row] = run->strings.intern(trace.domain_name(range.domain));
+    table.tid[row] = trace.tid(range.thread);
+    table.depth[row] = range.depth;
+    if (range.parent != match::kNoRange) table.parent[row] = row_of[range.parent];
+    set_payload(range, row, &table);
+    if (range.category != 0) {
+      const std::string_view category = trace.category_name(range.domain, range.category);
+      table.category[row] = run->strings.intern(category.empty() ? std::to_string(range.category) : category);
+    }
+    table.kind[row] = kind_of(range.kind);
+    table.flags[row] = 0;
+  }
+}
+
+// ---- communicators ------------------------------------------------------------------------------------------------
+
+struct Member {
+  std::uint32_t process;
+  std::int32_t rank;
+};
+struct Comm {
+  std::uint64_t hash = 0;
+  std::int32_t rank_count = -1;
+  std::int32_t node_count = -1;
+  std::string name;
+  std::vector<Member> members;
+};
+
+// By size, the largest first, then by hash: the same numbers in every merge of a run.
+std::vector<Comm> collect_comms(const std::vector<ProcessEvents>& processes) {
+  std::map<std::uint64_t, Comm> by_hash;
+  for (std::size_t p = 0; p < processes.size(); ++p) {
+    for (const match::ProcessComm& from : processes[p].nccl.comms) {
+      Comm& comm = by_hash[from.hash];
+      comm.hash = from.hash;
+      comm.rank_count = std::max(comm.rank_count, from.rank_count);
+      comm.node_count = std::max(comm.node_count, from.node_count);
+      if (!from.name.empty()) comm.name = from.name;
+      comm.members.push_back({static_cast<std::uint32_t>(p), from.rank});
+    }
+  }
+  std::vector<Comm> comms;
+  for (auto& [hash, comm] : by_hash) {
+    std::stable_sort(comm.members.begin(), comm.members.end(),
+                     [](const Member& a, const Member& b) { return a.rank < b.rank; });
+    comms.push_back(std::move(comm));
+  }
+  std::stable_sort(comms.begin(), comms.end(),
+                   [](const Comm& a, const Comm& b) { return a.rank_count > b.rank_count; });
+  return comms;
+}
+
+void fill_comms(const std::vector<Comm>& comms, RunTables* run, Diagnostics* diagnostics) {
+  for (const Comm& comm : comms) {
+    const std::size_t row = runfile::add_row(run->comms);
+    run->comms.comm[row] = static_cast<std::uint32_t>(row);
+    run->comms.hash[row] = comm.hash;
+    run->comms.name[row] = run->strings.intern(comm.name);
+    if (comm.rank_count >= 0) {
+      run->comms.n_ranks[row] = static_cast<std::uint32_t>(comm.rank_count);
+    } else {
+      diagnostics->add(Severity::kWarning, "comm.size-unknown", {}, 1,
+                       "communicator " + std::to_string(row) + " (" + std::to_string(comm.members.size()) +
+                           " members seen): nothing told its size, so a missing member would go unnoticed");
+    }
+    if (comm.node_count >= 0) {
+      run->comms.n_nodes[row] = static_cast<std::uint32_t>(comm.node_count);
+    } else {
+      std::set<std::uint32_t> nodes;
+      for (const Member& member : comm.members) nodes.insert(run->processes.node[member.process]);
+      const bool is_whole = comm.rank_count == static_cast<std::int32_t>(comm.members.size());
+      if (is_whole) run->comms.n_nodes[row] = static_cast<std::uint32_t>(nodes.size());
+    }
+    for (const Member& member : comm.members) {
+      const std::size_t member_row = runfile::add_row(run->comm_members);
+      run->comm_members.member_process[member_row] = member.process;
+      run->comm_members.member_comm_rank[member_row] = member.rank;
+    }
+    run->comm_member_offset.push_back(runfile::n_rows(run->comm_members));
+  }
+}
+
+// ---- NCCL ---------------------------------------------------------------------------------------------------------
+
+class NcclRows {
+ public:
+  NcclRows(const std::vector<Comm>& comms, RunTables* run) : run_(run) {
+    for (std::size_t i = 0; i < comms.size(); ++i) {
+      index_of_comm_[comms[i].hash] = static_cast<std::uint32_t>(i);
+      rank_count_.push_back(comms[i].rank_count);
+    }
+  }
+
+  void add(const SourceProcess& process, const match::NcclCalls& nccl) {
+    runfile::NcclTable& table = run_->nccl;
+    const std::size_t base = runfile::n_rows(table);
+    runfile::resize_rows(table, base + nccl.calls.size());
+    std::map<std::uint64_t, std::uint32_t> streams;
+    for (std::size_t i = 0; i < nccl.calls.size(); ++i) {
+      const NcclCall& call = nccl.calls[i];
+      const std::size_t row = base + i;
+      set_call(call, row, &table);
+      table.enqueue_ns[row] = process.clock->realtime_ns(call.enqueue_start);
+      table.start_ns[row] = table.enqueue_ns[row];
+      if (call.has_enqueue_end) table.end_api_ns[row] = process.clock->realtime_ns(call.enqueue_end);
+      table.tid[row] = process.trace.tid(call.thread);
+      if (call.parent != match::kNoCall) table.parent[row] = base + call.parent;
+      if (call.stream != 0) {
+        table.stream[row] = streams.try_emplace(call.stream, static_cast<std::uint32_t>(streams.size())).first->second;
+      }
+      calls_in_plan_.push_back(call.calls_in_plan);
+    }
+  }
+
+  // For each row of /events/nccl: how many calls shared its kernel.
+  const std::vector<std::uint64_t>& calls_in_plan() const { return calls_in_plan_; }
+
+ private:
+  void set_call(const NcclCall& call, std::size_t row, runfile::NcclTable* table) {
+    std::int32_t ranks = -1;
+    if (call.comm_hash) {
+      const std::uint32_t comm = index_of_comm_.at(*call.comm_hash);
+      table->comm[row] = comm;
+      ranks = rank_count_[comm];
+    }
+    table->comm_rank[row] = call.comm_rank;
+    if (call.sequence != match::kNoAmount) table->seq[row] = call.sequence;
+    table->coll[row] = call.coll;
+    table->api[row] = run_->strings.intern(call.api);
+    table->dtype[row] = call.dtype;
+    table->redop[row] = call.redop;
+    table->algo[row] = call.algo;
+    table->proto[row] = call.proto;
+    table->channels[row] = call.channels;
+    if (call.count != match::kNoAmount) table->count[row] = call.count;
+    if (call.bytes != match::kNoAmount) {
+      table->bytes[row] = call.bytes;
+      const bool is_per_rank = match::is_size_per_rank(call.coll);
+      if (!is_per_rank) table->size_bytes[row] = call.bytes;
+      if (is_per_rank && ranks > 0) table->size_bytes[row] = call.bytes * static_cast<std::uint64_t>(ranks);
+    }
+    table->root[row] = call.root;
+    table->peer[row] = call.peer;
+    if (call.group != match::kNoAmount) table->group[row] = call.group;
+    table->graph[row] = call.is_captured ? 1 : 0;
+    table->src[row] = call.source;
+    table->flags[row] = 0;
+  }
+
+  RunTables* run_;
+  std::map<std::uint64_t, std::uint32_t> index_of_comm_;
+  std::vector<std::int32_t> rank_count_;
+  std::vector<std::uint64_t> calls_in_plan_;
+};
+
+void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& run, Diagnostics* diagnostics) {
+  const auto add = [diagnostics](const char* code, std::uint64_t count, const char* text) {
+    if (count > 0) diagnostics->add(Severity::kWarning, code, {}, count, describe_count(count, text));
+  };
+  add("call.without-communicator", unmatched.without_communicator,
+      "NCCL calls name no communicator (NCCL before 2.25 without its profiler plugin, or a lost registration) and are "
+      "not matched");
+  add("call.without-sequence", unmatched.without_sequence,
+      "NCCL calls were not numbered by the profiler plugin, which numbered others of their kind, and are not matched");
+  add("call.repeated", unmatched.repeated,
+      "NCCL calls repeat a number of their own member (replayed CUDA graphs) and are not matched");
+  const auto& flags = run.collectives.flags;
+  const auto count_flag = [&flags](std::uint16_t flag) {
+    return static_cast<std::uint64_t>(
+        std::count_if(flags.begin(), flags.end(), [flag](std::uint16_t f) { return (f & flag) != 0; }));
+  };
+  add("collective.partial", count_flag(runfile::kInstancePartial), "collectives lack members");
+  add("collective.mismatch", count_flag(runfile::kInstanceMismatch),
+      "collectives have members that disagree on type, size or reduction");
+}
+
+}  // namespace
+
+void fill_event_tables(const RunSources& sources, RunTables* run, Diagnostics* diagnostics) {
+  std::vector<ProcessEvents> events;
+  for (std::size_t i = 0; i < sources.processes.size(); ++i) {
+    const SourceProcess& process = sources.processes[i];
+    // Without a clock nothing of the process can be placed.
+    events.push_back(process.clock != nullptr ? read_events(process.trace) : ProcessEvents{});
+    run->processes.n_events[i] = events.back().event_count;
+    const Place place{process.rank, static_cast<std::uint32_t>(i), process.node};
+    const match::NvtxRanges& nvtx = events.back().nvtx;
+    if (nvtx.never_ended > 0) {
+      diagnostics->add(Severity::kInfo, "nvtx.never-ended", place, nvtx.never_ended,
+                       describe_count(nvtx.never_ended, "NVTX ranges have no end: they were open at the end"));
+    }
+    if (nvtx.ends_without_start > 0) {
+      diagnostics->add(Severity::kWarning, "nvtx.end-without-start", place, nvtx.ends_without_start,
+                       describe_count(nvtx.ends_without_start, "NVTX range ends have no start: it was dropped"));
+    }
+  }
+  const std::vector<Comm> comms = collect_comms(events);
+  fill_comms(comms, run, diagnostics);
+  NcclRows nccl(comms, run);
+  for (std::size_t i = 0; i < sources.processes.size(); ++i) {
+    if (sources.processes[i].clock != nullptr) {
+      add_nvtx_rows(sources.processes[i], events[i].nvtx, run);
+      nccl.add(sources.processes[i], events[i].nccl);
+    }
+    events[i] = {};
+    run->nvtx_process_offset.push_back(runfile::n_rows(run->nvtx));
+    run->nccl_process_offset.push_back(runfile::n_rows(run->nccl));
+  }
+  diagnose_matching(match::match_instances(nccl.calls_in_plan(), run), *run, diagnostics);
+}
+
+void shift_to_epoch(RunTables* run) {
+  std::int64_t epoch = std::numeric_limits<std::int64_t>::max();
+  const auto columns = {&run->processes.start_ns, &run->nvtx.start_ns, &run->nccl.start_ns};
+  for (const auto* column : columns) {
+    for (const std::int64_t time : *column) {
+      if (time != runfile::kNoTime) epoch = std::min(epoch, time);
+    }
+  }
+  if (epoch == std::numeric_limits<std::int64_t>::max()) epoch = 0;
+  run->attributes.epoch_unix_ns = epoch;
+  for (auto* column : {&run->processes.start_ns, &run->processes.end_ns, &run->nvtx.start_ns, &run->nccl.start_ns,
+                       &run->nccl.enqueue_ns, &run->nccl.end_api_ns, &run->collectives.first_enqueue_ns,
+                       &run->collectives.last_enqueue_ns}) {
+    for (std::int64_t& time : *column) {
+      if (time != runfile::kNoTime) time = std::max<std::int64_t>(time - epoch, 0);
+    }
+  }
+}
+
+}  // namespace jaxprof::assembly

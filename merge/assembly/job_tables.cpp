@@ -1,0 +1,319 @@
+#include "merge/assembly/job_tables.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "agent/contract/session_page.h"
+#include "merge/assembly/expected_ranks.h"
+#include "merge/runfile/table_rows.h"
+
+namespace jaxprof::assembly {
+namespace {
+
+using runfile::RunTables;
+using runfile::Severity;
+using runfile::TaskState;
+using spool::IdentityKey;
+
+std::string join(const std::vector<std::string>& words, const char* separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+std::string who(std::int64_t rank, const std::string& host) {
+  return (rank >= 0 ? "rank " + std::to_string(rank) : "a task") + " on " + host;
+}
+
+std::string clock_name(ClockId clock) {
+  switch (clock) {
+    case ClockId::kTsc:
+      return "tsc";
+    case ClockId::kCntvct:
+      return "cntvct";
+    case ClockId::kMonotonicRaw:
+      return "monotonic_raw";
+    case ClockId::kRealtime:
+      return "realtime";
+    case ClockId::kCupti:
+      return "cupti";
+    case ClockId::kNone:
+      break;
+  }
+  return "unknown";
+}
+
+// ---- attributes ---------------------------------------------------------------------------------------------------
+
+std::int32_t world_size_of(const RunSources& sources) {
+  std::int64_t size = -1;
+  for (const rundir::FoundTask& task : sources.tasks) {
+    if (!task.start.has_inner_ranks) size = std::max(size, task.start.world_size);
+  }
+  for (const SourceProcess& process : sources.processes) {
+    size = std::max(size, process.trace.identity().number(IdentityKey::kWorldSize));
+  }
+  return static_cast<std::int32_t>(size);
+}
+
+void fill_attributes(const RunSources& sources, RunTables* run) {
+  runfile::RunAttributes& to = run->attributes;
+  to.run_id = sources.run_id;
+  if (!sources.tasks.empty()) {
+    const TaskStart& first = sources.tasks.front().start;
+    to.job_id = first.job_id;
+    to.step_id = first.step_id;
+    to.restart = static_cast<std::int32_t>(first.restart);
+    to.launcher = first.launcher;
+    to.cmdline = join(first.command, " ");
+    to.selection = first.selection;
+    to.output_template = first.output;
+  } else if (!sources.processes.empty()) {
+    const spool::SpoolIdentity& id = sources.processes.front().trace.identity();
+    to.job_id = id.text(IdentityKey::kJobId);
+    to.step_id = id.text(IdentityKey::kStepId);
+    to.restart = static_cast<std::int32_t>(id.number(IdentityKey::kRestart));
+    to.launcher = id.text(IdentityKey::kLauncher);
+    to.cmdline = id.text(IdentityKey::kCommandLine);
+    std::replace(to.cmdline.begin(), to.cmdline.end(), '\0', ' ');
+  }
+  const std::int32_t world_size = world_size_of(sources);
+  to.world_size = world_size > 0 ? static_cast<std::uint32_t>(world_size) : 0;
+  to.n_nodes = static_cast<std::uint32_t>(sources.nodes.size());
+  to.n_processes = static_cast<std::uint32_t>(sources.processes.size());
+  for (const SourceProcess& process : sources.processes) to.n_dropped += process.trace.drop_sum();
+}
+
+// ---- nodes --------------------------------------------------------------------------------------------------------
+
+void fill_nodes(const RunSources& sources, RunTables* run) {
+  runfile::NodeTable& table = run->nodes;
+  for (std::size_t i = 0; i < sources.nodes.size(); ++i) {
+    const std::size_t row = runfile::add_row(table);
+    table.node[row] = static_cast<std::uint32_t>(i);
+    table.host[row] = run->strings.intern(sources.nodes[i].host);
+    table.boot_id[row] = sources.nodes[i].boot_id;
+    table.n_processes[row] = 0;
+    table.n_tasks[row] = 0;
+  }
+  for (const SourceProcess& process : sources.processes) ++table.n_processes[process.node];
+  for (const rundir::FoundTask& task : sources.tasks) {
+    ++table.n_tasks[sources.node_of(task.start.boot_id, task.start.host)];
+  }
+}
+
+// ---- tasks --------------------------------------------------------------------------------------------------------
+
+struct TaskVerdict {
+  TaskState state = TaskState::kProfiled;
+  std::string reason;
+  const char* code = nullptr;  // of the diagnostic, if there is one
+  Severity severity = Severity::kError;
+};
+
+TaskVerdict judge(const rundir::FoundTask& task, bool has_spool) {
+  const TaskStart& start = task.start;
+  if (!start.is_profiled) return {TaskState::kUnprofiled, start.reason, "rank.unprofiled"};
+  if (has_spool) return {};
+  if (!task.end) {
+    return {TaskState::kMissingTask,
+            "its wrapper ended before it could publish; what it recorded is on " + start.host + " in " +
+                start.spool_directory,
+            "rank.missing"};
+  }
+  for (const PublishedProcess& process : task.end->processes) {
+    if (!process.kept.empty()) {
+      return {TaskState::kMissingTask,
+              "not published: " + process.note + "; it is on " + start.host + " in " + process.kept, "rank.missing"};
+    }
+    if (!process.spool.empty()) {
+      return {TaskState::kMissingTask, process.spool + " was published and is gone or unreadable", "rank.missing"};
+    }
+  }
+  for (const PublishedProcess& process : task.end->processes) {
+    if (process.state == "failed") return {TaskState::kFailed, process.note, "rank.failed"};
+  }
+  const bool is_unselected = std::any_of(task.end->processes.begin(), task.end->processes.end(),
+                                         [](const PublishedProcess& p) { return p.state == "not-selected"; });
+  if (is_unselected) return {TaskState::kUnprofiled, "no rank of it is selected", nullptr};
+  return {TaskState::kNoAgent, join(task.end->notes, "; "), "rank.no-agent", Severity::kWarning};
+}
+
+void fill_task(const RunSources& sources, std::size_t index, RunTables* run, Diagnostics* diagnostics) {
+  const rundir::FoundTask& task = sources.tasks[index];
+  const TaskStart& start = task.start;
+  const bool has_spool =
+      std::any_of(sources.processes.begin(), sources.processes.end(),
+                  [index](const SourceProcess& p) { return p.task == static_cast<std::int64_t>(index); });
+  const TaskVerdict verdict = judge(task, has_spool);
+  runfile::TaskTable& table = run->tasks;
+  const std::size_t row = runfile::add_row(table);
+  table.task[row] = static_cast<std::uint32_t>(row);
+  table.rank[row] = static_cast<std::int32_t>(start.rank);
+  table.node[row] = sources.node_of(start.boot_id, start.host);
+  table.state[row] = verdict.state;
+  table.reason[row] = run->strings.intern(verdict.reason);
+  if (task.end) {
+    table.exit_code[row] =
+        static_cast<std::int32_t>(task.end->signal > 0 ? 128 + task.end->signal : task.end->exit_code);
+    if (task.end->signal > 0) table.signal[row] = static_cast<std::int32_t>(task.end->signal);
+  }
+  table.output[row] = run->strings.intern(start.stem);
+  table.host[row] = run->strings.intern(start.host);
+  table.pid[row] = start.pid;
+  table.restart[row] = static_cast<std::int32_t>(start.restart);
+  const Place place{static_cast<std::int32_t>(start.rank), runfile::kNoIndex, table.node[row]};
+  if (verdict.code != nullptr) {
+    diagnostics->add(verdict.severity, verdict.code, place, 1, who(start.rank, start.host) + ": " + verdict.reason);
+  }
+  for (const std::string& note : start.notes) {
+    diagnostics->add(Severity::kInfo, "task.note", place, 1, who(start.rank, start.host) + ": " + note);
+  }
+  if (!task.end) return;
+  for (const PublishedProcess& process : task.end->processes) {
+    if (process.kept.empty() || !has_spool) continue;
+    diagnostics->add(Severity::kError, "spool.not-published", place, 1,
+                     who(start.rank, start.host) + ": process " + std::to_string(process.pid) +
+                         " was not published: " + process.note + "; it is in " + process.kept);
+  }
+}
+
+// Ranks of which nobody says anything, although they should.
+void add_missing_ranks(const RunSources& sources, RunTables* run, Diagnostics* diagnostics) {
+  const auto world_size = static_cast<std::int32_t>(run->attributes.world_size);
+  std::set<std::int64_t> seen;
+  bool has_inner_ranks = false;
+  for (const rundir::FoundTask& task : sources.tasks) {
+    has_inner_ranks |= task.start.has_inner_ranks;
+    if (!task.start.has_inner_ranks) seen.insert(task.start.rank);
+  }
+  for (const SourceProcess& process : sources.processes) seen.insert(process.rank);
+  std::uint64_t unknown = 0;
+  for (std::int32_t rank = 0; rank < world_size; ++rank) {
+    if (seen.count(rank) != 0) continue;
+    const Expectation expected = is_expected(run->attributes.selection, rank, world_size);
+    if (expected == Expectation::kUnknown || (has_inner_ranks && expected == Expectation::kYes)) ++unknown;
+    if (expected != Expectation::kYes || has_inner_ranks) continue;
+    const std::string reason =
+        "left no record in the run directory: it could not be reached, or the task never started";
+    runfile::TaskTable& table = run->tasks;
+    const std::size_t row = runfile::add_row(table);
+    table.task[row] = static_cast<std::uint32_t>(row);
+    table.rank[row] = rank;
+    table.state[row] = TaskState::kMissingTask;
+    table.reason[row] = run->strings.intern(reason);
+    diagnostics->add(Severity::kError, "rank.missing", {rank, runfile::kNoIndex, runfile::kNoIndex}, 1,
+                     "rank " + std::to_string(rank) + ": " + reason);
+  }
+  if (unknown > 0) {
+    diagnostics->add(
+        Severity::kInfo, "rank.unknown", {}, unknown,
+        std::to_string(unknown) + " of " + std::to_string(world_size) +
+            " ranks left no record; whether the selection or a loss is the reason cannot be told from here");
+  }
+}
+
+// ---- processes ----------------------------------------------------------------------------------------------------
+
+void diagnose_spool(const SourceProcess& process, const Place& place, Diagnostics* diagnostics) {
+  const rundir::SpoolTrace& trace = process.trace;
+  const spool::SpoolHealth& health = trace.health();
+  const std::string who_and_where =
+      who(process.rank, trace.identity().text(IdentityKey::kHost)) + " (" + trace.path() + "): ";
+  const auto add = [&](Severity severity, const char* code, std::uint64_t count, const std::string& text) {
+    diagnostics->add(severity, code, place, count, who_and_where + text);
+  };
+  if (!trace.footer()) {
+    add(Severity::kError, "spool.cut", 1,
+        "ends without a footer: the process was killed, called _exit or exec, or still runs; what it had written by "
+        "then "
+        "is here");
+  }
+  if (health.skipped_bytes > 0) {
+    add(Severity::kError, "spool.damaged", health.skipped_bytes,
+        std::to_string(health.skipped_bytes) + " bytes in " + std::to_string(health.skipped_stretches) +
+            " stretches are damaged and were skipped");
+  }
+  if (health.torn_tail_bytes > 0) {
+    add(Severity::kWarning, "spool.torn", health.torn_tail_bytes,
+        "the last " + std::to_string(health.torn_tail_bytes) + " bytes are no whole block");
+  }
+  if (health.lost_blocks > 0) {
+    add(Severity::kError, "spool.lost-blocks", health.lost_blocks,
+        std::to_string(health.lost_blocks) + " blocks are missing");
+  }
+  if (trace.damaged_blocks() > 0) {
+    add(Severity::kError, "spool.damaged-block", trace.damaged_blocks(),
+        std::to_string(trace.damaged_blocks()) + " blocks could not be decoded");
+  }
+  if (process.clock == nullptr) {
+    add(Severity::kError, "clock.no-anchor", 1,
+        "has no clock anchor: its events cannot be placed in time and are left out");
+  }
+  for (const auto& [drop, count] : trace.drops()) {
+    const std::string name = drop_name(static_cast<Drop>(drop));
+    add(Severity::kWarning, ("drop." + name).c_str(), count, std::to_string(count) + " dropped: " + name);
+  }
+}
+
+void fill_process(const RunSources& sources, std::size_t index, RunTables* run, Diagnostics* diagnostics) {
+  const SourceProcess& process = sources.processes[index];
+  const rundir::SpoolTrace& trace = process.trace;
+  const spool::SpoolIdentity& id = trace.identity();
+  runfile::ProcessTable& table = run->processes;
+  const std::size_t row = runfile::add_row(table);
+  table.process[row] = static_cast<std::uint32_t>(index);
+  if (process.task >= 0) table.task[row] = static_cast<std::uint32_t>(process.task);
+  table.rank[row] = process.rank;
+  table.rank_source[row] = run->strings.intern(id.text(IdentityKey::kRankVariable));
+  table.world_size[row] = static_cast<std::int32_t>(id.number(IdentityKey::kWorldSize));
+  table.local_rank[row] = static_cast<std::int32_t>(id.number(IdentityKey::kLocalRank));
+  table.restart[row] = static_cast<std::int32_t>(id.number(IdentityKey::kRestart));
+  table.pid[row] = id.number(IdentityKey::kPid);
+  if (process.clock != nullptr) {
+    const auto [first, last] = std::minmax_element(trace.anchors().begin(), trace.anchors().end(),
+                                                   [](const auto& a, const auto& b) { return a.counter < b.counter; });
+    table.start_ns[row] = process.clock->realtime_ns(first->counter);
+    table.end_ns[row] = process.clock->realtime_ns(last->counter);
+  }
+  table.node[row] = process.node;
+  table.is_complete[row] = trace.footer() ? 1 : 0;
+  table.n_dropped[row] = trace.drop_sum();
+  table.nvtx_instances[row] = trace.nvtx_instances();
+  std::uint32_t plugin_version = 0;
+  for (const rundir::Communicator& comm : trace.communicators()) plugin_version = std::max(plugin_version, comm.api);
+  table.plugin_version[row] = plugin_version;
+  table.nccl_version[row] = 0;
+  const std::string& path = trace.path();
+  table.spool[row] = run->strings.intern(path.substr(path.rfind('/') + 1));
+  table.spool_bytes[row] = trace.health().file_bytes;
+  table.event_clock[row] = run->strings.intern(clock_name(trace.event_clock()));
+  diagnose_spool(process, {process.rank, static_cast<std::uint32_t>(index), process.node}, diagnostics);
+}
+
+}  // namespace
+
+void fill_job_tables(const RunSources& sources, RunTables* run, Diagnostics* diagnostics) {
+  fill_attributes(sources, run);
+  fill_nodes(sources, run);
+  for (std::size_t i = 0; i < sources.tasks.size(); ++i) fill_task(sources, i, run, diagnostics);
+  add_missing_ranks(sources, run, diagnostics);
+  for (std::size_t i = 0; i < sources.processes.size(); ++i) fill_process(sources, i, run, diagnostics);
+  for (const rundir::UnreadableFile& file : sources.unreadable) {
+    diagnostics->add(Severity::kError, "file.unreadable", {}, 1, file.reason);
+  }
+  for (const auto& [key, model] : sources.clocks) {
+    for (const clock::WallClockStep& step : model.steps()) {
+      const std::uint32_t node = sources.node_of(std::get<0>(key), "");
+      diagnostics->add(Severity::kWarning, "clock.step", {-1, runfile::kNoIndex, node}, 1,
+                       "the wall clock of node " + std::to_string(node) + " was set by " +
+                           std::to_string(step.size_ns) + " ns during the run; times keep the scale from before it");
+    }
+  }
+}
+
+}  // namespace jaxprof::assembly

@@ -1,0 +1,117 @@
+#include "merge/assembly/run_sources.h"
+
+#include <algorithm>
+
+namespace jaxprof::assembly {
+namespace {
+
+using spool::IdentityKey;
+
+// Unknown ranks come after all known ones.
+std::int64_t rank_order(std::int64_t rank) {
+  return rank < 0 ? INT64_MAX : rank;
+}
+
+auto process_order(const SourceProcess& process) {
+  const spool::SpoolIdentity& id = process.trace.identity();
+  return std::tuple(rank_order(process.rank), id.number(IdentityKey::kAttachRealtimeNs), id.number(IdentityKey::kPid),
+                    process.trace.path());
+}
+
+// Hosts without a readable boot id are told apart by name.
+std::string node_key(const std::string& boot_id, const std::string& host) {
+  return boot_id.empty() ? "host:" + host : boot_id;
+}
+
+std::tuple<std::string, std::int64_t, std::int64_t> clock_key(const rundir::SpoolTrace& trace) {
+  const spool::SpoolIdentity& id = trace.identity();
+  const bool is_counter = trace.event_clock() == ClockId::kTsc || trace.event_clock() == ClockId::kCntvct;
+  return {node_key(id.text(IdentityKey::kBootId), id.text(IdentityKey::kHost)),
+          static_cast<std::int64_t>(trace.event_clock()), is_counter ? 0 : id.number(IdentityKey::kTimeNamespace)};
+}
+
+void collect_nodes(RunSources* sources) {
+  struct Candidate {
+    std::int64_t rank;
+    SourceNode node;
+  };
+  std::vector<Candidate> candidates;
+  for (const rundir::FoundTask& task : sources->tasks) {
+    candidates.push_back({rank_order(task.start.rank), {task.start.boot_id, task.start.host}});
+  }
+  for (const SourceProcess& process : sources->processes) {
+    const spool::SpoolIdentity& id = process.trace.identity();
+    candidates.push_back({rank_order(process.rank), {id.text(IdentityKey::kBootId), id.text(IdentityKey::kHost)}});
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
+  for (Candidate& candidate : candidates) {
+    const std::string key = node_key(candidate.node.boot_id, candidate.node.host);
+    const bool is_known = std::any_of(sources->nodes.begin(), sources->nodes.end(), [&key](const SourceNode& node) {
+      return node_key(node.boot_id, node.host) == key;
+    });
+    if (!is_known) sources->nodes.push_back(std::move(candidate.node));
+  }
+}
+
+std::int64_t task_of(const RunSources& sources, const rundir::SpoolTrace& trace) {
+  const spool::SpoolIdentity& id = trace.identity();
+  for (std::size_t i = 0; i < sources.tasks.size(); ++i) {
+    const TaskStart& start = sources.tasks[i].start;
+    if (start.pid == id.number(IdentityKey::kWrapperPid) && start.boot_id == id.text(IdentityKey::kBootId)) {
+      return static_cast<std::int64_t>(i);
+    }
+  }
+  return -1;
+}
+
+void fit_clocks(RunSources* sources) {
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::vector<spool::AnchorRecord>> anchors;
+  for (const SourceProcess& process : sources->processes) {
+    auto& pool = anchors[clock_key(process.trace)];
+    pool.insert(pool.end(), process.trace.anchors().begin(), process.trace.anchors().end());
+  }
+  for (const auto& [key, pool] : anchors) sources->clocks[key] = clock::WallClockModel::fit(pool);
+  for (SourceProcess& process : sources->processes) {
+    const clock::WallClockModel& model = sources->clocks[clock_key(process.trace)];
+    process.clock = model.is_valid() ? &model : nullptr;
+  }
+}
+
+}  // namespace
+
+std::uint32_t RunSources::node_of(const std::string& boot_id, const std::string& host) const {
+  const std::string key = node_key(boot_id, host);
+  const auto found = std::find_if(nodes.begin(), nodes.end(),
+                                  [&key](const SourceNode& node) { return node_key(node.boot_id, node.host) == key; });
+  return static_cast<std::uint32_t>(found - nodes.begin());
+}
+
+RunSources open_sources(rundir::FoundRun run) {
+  RunSources sources;
+  sources.run_id = run.run_id;
+  sources.tasks = std::move(run.tasks);
+  sources.unreadable = std::move(run.unreadable_records);
+  for (const std::string& path : run.spools) {
+    auto trace = rundir::SpoolTrace::load(path);
+    if (!trace) {
+      sources.unreadable.push_back({path, trace.error().message});
+      continue;
+    }
+    SourceProcess process{std::move(*trace)};
+    process.rank = static_cast<std::int32_t>(process.trace.identity().number(IdentityKey::kRank));
+    process.task = task_of(sources, process.trace);
+    sources.processes.push_back(std::move(process));
+  }
+  std::sort(sources.processes.begin(), sources.processes.end(),
+            [](const SourceProcess& a, const SourceProcess& b) { return process_order(a) < process_order(b); });
+  collect_nodes(&sources);
+  for (SourceProcess& process : sources.processes) {
+    const spool::SpoolIdentity& id = process.trace.identity();
+    process.node = sources.node_of(id.text(IdentityKey::kBootId), id.text(IdentityKey::kHost));
+  }
+  fit_clocks(&sources);
+  return sources;
+}
+
+}  // namespace jaxprof::assembly

@@ -1,0 +1,45 @@
+// All that one run left, opened and put in order: task records and spools, nodes by boot id, and a clock for each group
+// of processes that share a counter. The tables are filled from this.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "merge/clock/wall_clock.h"
+#include "merge/rundir/run_directory.h"
+#include "merge/rundir/spool_trace.h"
+
+namespace jaxprof::assembly {
+
+struct SourceNode {
+  std::string boot_id;
+  std::string host;
+};
+
+struct SourceProcess {
+  rundir::SpoolTrace trace;
+  std::uint32_t node = 0;
+  std::int64_t task = -1;  // position in RunSources::tasks; -1: no record
+  std::int32_t rank = -1;
+  const clock::WallClockModel* clock = nullptr;  // null: no anchors, so no times
+};
+
+struct RunSources {
+  std::string run_id;
+  std::vector<rundir::FoundTask> tasks;
+  std::vector<SourceProcess> processes;  // by rank (unknown last), attach time, pid
+  std::vector<SourceNode> nodes;         // by their first rank
+  std::vector<rundir::UnreadableFile> unreadable;
+  // By boot id, clock and, for clocks that a container may shift, time namespace.
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, clock::WallClockModel> clocks;
+
+  std::uint32_t node_of(const std::string& boot_id, const std::string& host) const;
+};
+
+// Opens everything; files that cannot be read are listed, and are no failure.
+RunSources open_sources(rundir::FoundRun run);
+
+}  // namespace jaxprof::assembly

@@ -1,0 +1,322 @@
+#include "merge/match/nccl_calls.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+#include "merge/match/nccl_words.h"
+
+namespace jaxprof::match {
+namespace {
+
+using runfile::Coll;
+using spool::NcclEvent;
+
+constexpr std::string_view kDomain = "NCCL";
+
+// Names of the fields in NCCL's payload schemas, the same in every release that has them (nccl.h's NVTX headers; read
+// in 2.16 to 2.31). Their numbers and layouts are not.
+constexpr std::string_view kCommField = "NCCL communicator ID";  // from 2.25 on
+constexpr std::string_view kBytesField = "Message size [bytes]";
+constexpr std::string_view kRedopField = "Reduction operation";
+constexpr std::string_view kRootField = "Root";
+constexpr std::string_view kPeerField = "Peer rank";
+constexpr std::string_view kRankField = "Rank";
+constexpr std::string_view kRankCountField = "No. of ranks";
+
+const PayloadField* find_field(const NvtxRange& range, std::string_view name) {
+  for (const PayloadField& field : range.fields) {
+    if (field.name == name) return &field;
+  }
+  return nullptr;
+}
+
+std::int32_t number_of(const NvtxRange& range, std::string_view name) {
+  const PayloadField* field = find_field(range, name);
+  return field != nullptr ? static_cast<std::int32_t>(field->value) : -1;
+}
+
+std::optional<std::uint64_t> comm_hash_of(const NvtxRange& range) {
+  const PayloadField* field = find_field(range, kCommField);
+  if (field == nullptr || field->value == 0) return std::nullopt;
+  return static_cast<std::uint64_t>(field->value);
+}
+
+class Assembly {
+ public:
+  Assembly(const rundir::SpoolTrace& trace, const NvtxRanges& ranges, const PluginEvents& plugin)
+      : trace_(trace), plugin_(plugin) {
+    for (std::size_t i = 0; i < ranges.ranges.size(); ++i) {
+      const NvtxRange& range = ranges.ranges[i];
+      if (range.kind == RangeKind::kPushPop && trace.domain_name(range.domain) == kDomain) take_range(range);
+    }
+  }
+
+  NcclCalls run() && {
+    for (const rundir::Communicator& c : trace_.communicators()) take_plugin_comm(c);
+    for (const PluginEvent& event : plugin_.all()) {
+      if (event.type == NcclEvent::kColl || event.type == NcclEvent::kP2p) {
+        if (event.plan != 0) ++plan_sizes_[event.plan];
+        has_enqueued_[event.parent] = true;
+      }
+    }
+    for (const PluginEvent& event : plugin_.all()) {
+      if (event.type == NcclEvent::kColl || event.type == NcclEvent::kP2p) add_enqueued(event);
+    }
+    // Symmetric kernels, one-rank communicators and empty calls have a CollApi and nothing else.
+    for (const PluginEvent& event : plugin_.all()) {
+      const bool is_api = event.type == NcclEvent::kCollApi || event.type == NcclEvent::kP2pApi;
+      if (is_api && !has_enqueued_[event.handle]) add_api_only(event);
+    }
+    count_sequences();
+    sort_by_time();
+    NcclCalls result;
+    result.calls = std::move(calls_);
+    for (auto& [hash, comm] : comms_) result.comms.push_back(std::move(comm));
+    return result;
+  }
+
+ private:
+  // A call that an NVTX range stands for, and whether the plugin has claimed it.
+  struct RangeCall {
+    std::uint64_t start;
+    std::uint64_t end;
+    std::size_t call;
+    bool is_claimed = false;
+  };
+
+  // ---- NVTX
+
+  void take_range(const NvtxRange& range) {
+    const std::string_view api = trace_.text(range.message);
+    if (api == "ncclGroupStart") {
+      if (group_depth_[range.thread]++ == 0) ++group_count_;
+      return;
+    }
+    if (api == "ncclGroupEnd") {
+      if (group_depth_[range.thread] > 0) --group_depth_[range.thread];
+      return;
+    }
+    const std::optional<Coll> coll = coll_of_api(api);
+    if (!coll) {
+      take_comm_range(api, range);
+      return;
+    }
+    NcclCall call;
+    call.coll = *coll;
+    call.api = api;
+    call.comm_hash = comm_hash_of(range);
+    if (const PayloadField* bytes = find_field(range, kBytesField); bytes != nullptr) {
+      call.bytes = static_cast<std::uint64_t>(bytes->value);
+    }
+    if (const PayloadField* op = find_field(range, kRedopField); op != nullptr) {
+      call.redop = redop_of(op->enum_name, op->value);
+    }
+    call.root = number_of(range, kRootField);
+    call.peer = number_of(range, kPeerField);
+    if (group_depth_[range.thread] > 0) call.group = group_count_;
+    call.thread = range.thread;
+    call.source = runfile::NcclSource::kNvtx;
+    call.enqueue_start = range.start;
+    call.enqueue_end = range.end;
+    call.has_enqueue_end = range.has_end;
+    range_calls_[range.thread].push_back({range.start, range.has_end ? range.end : UINT64_MAX, calls_.size()});
+    calls_.push_back(std::move(call));
+  }
+
+  // Where NVTX tells a communicator's own size and rank: when it was made from a unique id, and when it ends. A split's
+  // payload carries its parent's, so it is not used.
+  void take_comm_range(std::string_view api, const NvtxRange& range) {
+    const bool is_own = api.starts_with("ncclCommInitRank") || api == "ncclCommDestroy" || api == "ncclCommAbort" ||
+                        api == "ncclCommFinalize";
+    const std::optional<std::uint64_t> hash = comm_hash_of(range);
+    if (!is_own || !hash) return;
+    ProcessComm& comm = comm_of(*hash);
+    if (comm.rank < 0) comm.rank = number_of(range, kRankField);
+    if (comm.rank_count < 0) comm.rank_count = number_of(range, kRankCountField);
+  }
+
+  ProcessComm& comm_of(std::uint64_t hash) {
+    ProcessComm& comm = comms_[hash];
+    comm.hash = hash;
+    return comm;
+  }
+
+  // ---- plugin
+
+  void take_plugin_comm(const rundir::Communicator& from) {
+    ProcessComm& comm = comm_of(from.hash);
+    comm.rank = from.rank;
+    comm.rank_count = from.rank_count;
+    comm.node_count = from.node_count;
+    if (!from.name.empty()) comm.name = from.name;
+  }
+
+  // The call whose range was open on `thread` at `stamp`; ranges of one thread do not overlap unless they nest, and
+  // then the outer one is the call that the user made.
+  RangeCall* range_around(std::uint32_t thread, std::uint64_t stamp) {
+    const auto found = range_calls_.find(thread);
+    if (found == range_calls_.end()) return nullptr;
+    std::vector<RangeCall>& ranges = found->second;
+    auto after = std::upper_bound(ranges.begin(), ranges.end(), stamp,
+                                  [](std::uint64_t value, const RangeCall& range) { return value < range.start; });
+    if (after == ranges.begin()) return nullptr;
+    RangeCall& range = *(after - 1);
+    return stamp <= range.end ? &range : nullptr;
+  }
+
+  // The row for a plugin event: the unclaimed range that it was called in, if that is the same function, else a new
+  // one.
+  NcclCall& row_for(const PluginEvent& at, Coll coll) {
+    RangeCall* range = range_around(at.thread, at.start);
+    if (range != nullptr && !range->is_claimed && calls_[range->call].coll == coll) {
+      range->is_claimed = true;
+      calls_[range->call].source = runfile::NcclSource::kNcclPluginAndNvtx;
+      return calls_[range->call];
+    }
+    NcclCall call;
+    call.coll = coll;
+    call.thread = at.thread;
+    call.source = runfile::NcclSource::kNcclPlugin;
+    call.enqueue_start = at.start;
+    call.enqueue_end = at.stop;
+    call.has_enqueue_end = at.has_stop;
+    const bool is_part = range != nullptr && is_point_to_point(coll) && !is_point_to_point(calls_[range->call].coll);
+    if (is_part) call.parent = range->call;
+    calls_.push_back(std::move(call));
+    return calls_.back();
+  }
+
+  void add_enqueued(const PluginEvent& event) {
+    const PluginEvent* api = plugin_.find(event.parent);
+    const bool has_api = api != nullptr && (api->type == NcclEvent::kCollApi || api->type == NcclEvent::kP2pApi);
+    // A graph's replay brings the event again under the parent of its capture: that call has its row already.
+    const bool is_first = has_api && !std::exchange(is_taken_[api->handle], true);
+    const PluginEvent& at = is_first ? *api : event;
+    NcclCall& call = row_for(at, coll_of(event.codes.function));
+    if (has_api) fill_from_api(*api, &call);
+    fill_from_context(event.communicator, &call);
+    if (event.type == NcclEvent::kColl) {
+      call.sequence = event.sequence;
+      call.algo = algo_of(event.codes.algorithm);
+      call.proto = proto_of(event.codes.protocol);
+      call.channels = event.codes.channels;
+    }
+    if (!has_api) {
+      call.dtype = dtype_of(event.codes.type);
+      call.count = event.count;
+      call.root = event.root;
+    }
+    if (event.type == NcclEvent::kP2p) call.peer = event.peer;
+    if (const auto plan = plan_sizes_.find(event.plan); plan != plan_sizes_.end()) call.calls_in_plan = plan->second;
+    fill_bytes(has_api ? api->codes.type : event.codes.type, &call);
+  }
+
+  void add_api_only(const PluginEvent& api) {
+    const Coll coll = coll_of(api.codes.function);
+    NcclCall& call = row_for(api, coll);
+    fill_from_api(api, &call);
+    fill_from_context(api.communicator, &call);
+    fill_bytes(api.codes.type, &call);
+  }
+
+  void fill_from_api(const PluginEvent& api, NcclCall* call) {
+    call->dtype = dtype_of(api.codes.type);
+    call->count = api.count;
+    if (api.type == NcclEvent::kCollApi) call->root = api.root;
+    call->stream = api.stream;
+    call->is_captured = api.is_captured;
+    const PluginEvent* group = plugin_.find(api.parent);
+    const bool is_explicit = group != nullptr && group->type == NcclEvent::kGroupApi && group->depth > 1;
+    if (is_explicit && call->group == kNoAmount) call->group = group_number(group->handle);
+  }
+
+  // Groups that only the plugin saw are numbered on, behind those that NVTX showed.
+  std::uint64_t group_number(std::uint64_t handle) {
+    const auto [found, is_new] = group_numbers_.try_emplace(handle, group_count_ + 1);
+    if (is_new) ++group_count_;
+    return found->second;
+  }
+
+  void fill_from_context(std::uint32_t number, NcclCall* call) const {
+    const rundir::Communicator* comm = trace_.communicator(number);
+    if (comm == nullptr) return;
+    call->comm_hash = comm->hash;
+    call->comm_rank = comm->rank;
+  }
+
+  static void fill_bytes(spool::NcclType type, NcclCall* call) {
+    if (call->bytes != kNoAmount || call->count == kNoAmount) return;
+    const std::uint64_t width = element_bytes(type);
+    if (width > 0) call->bytes = call->count * width;
+  }
+
+  // ---- the whole
+
+  // Without the plugin nobody numbers the calls: the k-th call of a function on a communicator is its k-th on every
+  // member. Where the plugin numbers some calls of a kind, the rest stay without.
+  void count_sequences() {
+    std::map<std::pair<std::uint64_t, Coll>, bool> is_numbered;
+    for (const NcclCall& call : calls_) {
+      if (call.comm_hash && call.sequence != kNoAmount) is_numbered[{*call.comm_hash, call.coll}] = true;
+    }
+    std::map<std::pair<std::uint64_t, Coll>, std::uint64_t> next;
+    for (const std::size_t index : order_by_time()) {
+      NcclCall& call = calls_[index];
+      if (!call.comm_hash) continue;
+      if (call.comm_rank < 0) {
+        if (const auto comm = comms_.find(*call.comm_hash); comm != comms_.end()) call.comm_rank = comm->second.rank;
+      }
+      const std::pair key{*call.comm_hash, call.coll};
+      if (is_point_to_point(call.coll) || is_numbered[key]) continue;
+      call.sequence = next[key]++;
+      call.is_sequence_counted = true;
+    }
+    for (const NcclCall& call : calls_) {
+      if (call.comm_hash) comm_of(*call.comm_hash);
+    }
+  }
+
+  std::vector<std::size_t> order_by_time() const {
+    std::vector<std::size_t> order(calls_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+      return calls_[a].enqueue_start < calls_[b].enqueue_start;
+    });
+    return order;
+  }
+
+  void sort_by_time() {
+    const std::vector<std::size_t> order = order_by_time();
+    std::vector<std::size_t> position(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+    std::vector<NcclCall> sorted;
+    sorted.reserve(calls_.size());
+    for (const std::size_t index : order) sorted.push_back(std::move(calls_[index]));
+    for (NcclCall& call : sorted) {
+      if (call.parent != kNoCall) call.parent = position[call.parent];
+    }
+    calls_ = std::move(sorted);
+  }
+
+  const rundir::SpoolTrace& trace_;
+  const PluginEvents& plugin_;
+  std::vector<NcclCall> calls_;
+  std::map<std::uint64_t, ProcessComm> comms_;                   // by hash
+  std::map<std::uint32_t, std::vector<RangeCall>> range_calls_;  // by thread, by start
+  std::map<std::uint32_t, std::uint32_t> group_depth_;           // by thread
+  std::uint64_t group_count_ = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> group_numbers_;  // by handle of the GroupApi
+  std::unordered_map<std::uint64_t, std::uint64_t> plan_sizes_;     // by handle of the Group
+  std::unordered_map<std::uint64_t, bool> has_enqueued_;            // by handle of the API event
+  std::unordered_map<std::uint64_t, bool> is_taken_;                // by handle of the API event
+};
+
+}  // namespace
+
+NcclCalls assemble_calls(const rundir::SpoolTrace& trace, const NvtxRanges& ranges, const PluginEvents& plugin) {
+  return Assembly(trace, ranges, plugin).run();
+}
+
+}  // namespace jaxprof::match

@@ -1,0 +1,71 @@
+// One record a call. A call of NCCL leaves up to three traces in a process: an NVTX range around the API function, the
+// plugin's CollApi or P2pApi inside of it, and the plugin's Coll or P2p where NCCL enqueues it, perhaps later and on
+// another thread. They are joined here: the plugin's event makes the row and brings sequence, algorithm and protocol;
+// the range brings the bytes, the reduction and the function's true name. Either alone makes a row as well. AlltoAll,
+// Gather and Scatter, which NCCL runs as sends and receives, are one row with those as its children.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "merge/match/nvtx_ranges.h"
+#include "merge/match/plugin_events.h"
+#include "merge/rundir/spool_trace.h"
+#include "merge/runfile/enums.h"
+
+namespace jaxprof::match {
+
+inline constexpr std::size_t kNoCall = std::numeric_limits<std::size_t>::max();
+inline constexpr std::uint64_t kNoAmount = std::numeric_limits<std::uint64_t>::max();
+
+// Stamps in ticks of the process's event clock.
+struct NcclCall {
+  runfile::Coll coll = runfile::Coll::kUnknown;
+  std::string api;  // "ncclAllReduce"; "" if only NCCL's own word is known
+  std::optional<std::uint64_t> comm_hash;
+  std::int32_t comm_rank = -1;
+  std::uint64_t sequence = kNoAmount;  // of the call on its communicator and function
+  bool is_sequence_counted = false;    // by us, not by NCCL
+  runfile::Dtype dtype = runfile::Dtype::kMissing;
+  runfile::Redop redop = runfile::Redop::kMissing;
+  runfile::Algo algo = runfile::Algo::kMissing;
+  runfile::Proto proto = runfile::Proto::kMissing;
+  std::uint8_t channels = 255;      // missing
+  std::uint64_t count = kNoAmount;  // elements, as the caller gave them
+  std::uint64_t bytes = kNoAmount;  // per rank, NCCL's convention
+  std::int32_t root = -1;
+  std::int32_t peer = -1;
+  std::uint64_t group = kNoAmount;  // calls of one explicit group share it
+  std::uint64_t calls_in_plan = 0;  // that share a kernel with it, itself included; 0: unknown
+  std::size_t parent = kNoCall;     // the call that this send or receive is a part of
+  std::uint32_t thread = 0;         // that called the API, else that enqueued
+  std::uint64_t stream = 0;         // address of the CUDA stream; 0: unknown
+  bool is_captured = false;
+  runfile::NcclSource source = runfile::NcclSource::kMissing;
+  std::uint64_t enqueue_start = 0;
+  std::uint64_t enqueue_end = 0;
+  bool has_enqueue_end = false;
+};
+
+// A communicator as one process knows it.
+struct ProcessComm {
+  std::uint64_t hash = 0;
+  std::int32_t rank = -1;        // of this process's member; -1: unknown
+  std::int32_t rank_count = -1;  // -1: unknown
+  std::int32_t node_count = -1;
+  std::string name;
+};
+
+struct NcclCalls {
+  std::vector<NcclCall> calls;  // by enqueue_start
+  std::vector<ProcessComm> comms;
+};
+
+// All of one process. `ranges` are all of its NVTX ranges; those outside of NCCL's domain are ignored.
+NcclCalls assemble_calls(const rundir::SpoolTrace& trace, const NvtxRanges& ranges, const PluginEvents& plugin);
+
+}  // namespace jaxprof::match

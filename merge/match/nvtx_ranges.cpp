@@ -1,0 +1,114 @@
+#include "merge/match/nvtx_ranges.h"
+
+#include <algorithm>
+
+namespace jaxprof::match {
+
+namespace field = spool::nvtx_field;
+
+NvtxRange NvtxRangeBuilder::begin(RangeKind kind, std::uint32_t thread, const spool::Event& event) const {
+  const spool::NvtxContext context = spool::unpack_nvtx_context(event.fields[field::kContext]);
+  NvtxRange range;
+  range.kind = kind;
+  range.thread = thread;
+  range.domain = context.domain;
+  range.category = context.category;
+  range.depth = context.depth;
+  range.message = event.id;
+  range.start = event.stamp;
+  range.payload_type = static_cast<std::int32_t>(event.fields[field::kPayloadType]);
+  range.payload = event.fields[field::kPayload];
+  if (event.payload_bytes > 0) {
+    range.fields = decode_payloads(trace_, range.domain, {event.payload, event.payload_bytes});
+  }
+  return range;
+}
+
+std::size_t NvtxRangeBuilder::innermost(std::uint32_t thread, std::uint32_t domain) const {
+  const auto found = stacks_.find({thread, domain});
+  if (found == stacks_.end()) return kNoRange;
+  const Stack& stack = found->second;
+  const auto open = std::find_if(stack.rbegin(), stack.rend(), [](std::size_t index) { return index != kNoRange; });
+  return open == stack.rend() ? kNoRange : *open;
+}
+
+void NvtxRangeBuilder::end_range(std::size_t index, const spool::Event& event, std::uint32_t domain) {
+  NvtxRange& range = ranges_[index];
+  range.end = event.stamp;
+  range.has_end = true;
+  if (event.payload_bytes == 0) return;
+  for (PayloadField& more : decode_payloads(trace_, domain, {event.payload, event.payload_bytes})) {
+    range.fields.push_back(more);
+  }
+}
+
+void NvtxRangeBuilder::add(std::uint32_t thread, const spool::Event& event) {
+  switch (event.kind) {
+    case spool::EventKind::kNvtxPush: {
+      NvtxRange range = begin(RangeKind::kPushPop, thread, event);
+      Stack& stack = stacks_[{thread, range.domain}];
+      // Ranges as deep as this one or deeper have ended, without our seeing it.
+      stack.resize(range.depth, kNoRange);
+      range.parent = innermost(thread, range.domain);
+      stack.push_back(ranges_.size());
+      ranges_.push_back(std::move(range));
+      break;
+    }
+    case spool::EventKind::kNvtxPop: {
+      const std::uint32_t domain = event.id;
+      const std::uint64_t depth = event.fields[field::kPopDepth];
+      Stack& stack = stacks_[{thread, domain}];
+      if (depth < stack.size() && stack[depth] != kNoRange) {
+        end_range(stack[depth], event, domain);
+      } else {
+        ++ends_without_start_;
+      }
+      if (depth < stack.size()) stack.resize(depth);
+      break;
+    }
+    case spool::EventKind::kNvtxStart: {
+      NvtxRange range = begin(RangeKind::kStartEnd, thread, event);
+      const std::uint64_t id = event.fields[field::kRangeId];
+      started_[id] = ranges_.size();
+      ranges_.push_back(std::move(range));
+      if (const auto early = early_ends_.find(id); early != early_ends_.end()) {
+        end_range(ranges_.size() - 1, early->second, early->second.id);
+        early_ends_.erase(early);
+        started_.erase(id);
+      }
+      break;
+    }
+    case spool::EventKind::kNvtxEnd: {
+      const std::uint64_t id = event.fields[field::kEndRangeId];
+      // Another thread's block with the start may come later in the file.
+      if (const auto open = started_.find(id); open != started_.end()) {
+        end_range(open->second, event, ranges_[open->second].domain);
+        started_.erase(open);
+      } else {
+        early_ends_.emplace(id, event);
+      }
+      break;
+    }
+    case spool::EventKind::kNvtxMark: {
+      NvtxRange range = begin(RangeKind::kMark, thread, event);
+      range.end = range.start;
+      range.has_end = true;
+      range.parent = innermost(thread, range.domain);
+      ranges_.push_back(std::move(range));
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+NvtxRanges NvtxRangeBuilder::finish() && {
+  NvtxRanges result;
+  result.ends_without_start = ends_without_start_ + early_ends_.size();
+  result.never_ended = static_cast<std::uint64_t>(
+      std::count_if(ranges_.begin(), ranges_.end(), [](const NvtxRange& range) { return !range.has_end; }));
+  result.ranges = std::move(ranges_);
+  return result;
+}
+
+}  // namespace jaxprof::match

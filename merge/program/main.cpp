@@ -1,0 +1,82 @@
+// jaxprof-merge DIRECTORY -o run.h5: everything that one run left, on one time axis, in one file. What is missing or
+// damaged makes the result partial, never impossible: it is named on the terminal and in the file, and the exit status
+// says so.
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "agent/base/log.h"
+#include "merge/assembly/assemble_run.h"
+#include "merge/program/narration.h"
+#include "merge/program/options.h"
+#include "merge/rundir/run_directory.h"
+#include "merge/runfile/run_file_writer.h"
+
+namespace jaxprof::merge {
+namespace {
+
+void print(const std::string& line) {
+  const std::string text = line + "\n";
+  if (write(STDOUT_FILENO, text.data(), text.size()) < 0) return;
+}
+
+// The run that was asked for. Spools of which nobody knows the run go with the only one there is.
+Result<rundir::FoundRun> choose_run(rundir::RunDirectory directory, const std::string& wanted) {
+  if (directory.runs.empty()) {
+    std::string reasons;
+    for (const rundir::UnreadableFile& file : directory.unreadable_spools) reasons += "\n  " + file.reason;
+    return fail(ErrorCode::kInputUnreadable, "no spool in " + directory.path + " can be read:" + reasons);
+  }
+  if (wanted.empty() && directory.runs.size() > 1) {
+    return fail(ErrorCode::kUsage,
+                directory.path + " holds several runs; choose one with --run:" + list_runs(directory));
+  }
+  for (rundir::FoundRun& run : directory.runs) {
+    if (!wanted.empty() && run.run_id != wanted) continue;
+    if (directory.runs.size() == 1) {
+      run.unreadable_records.insert(run.unreadable_records.end(), directory.unreadable_spools.begin(),
+                                    directory.unreadable_spools.end());
+    }
+    return std::move(run);
+  }
+  return fail(ErrorCode::kUsage, "no run " + wanted + " in " + directory.path + "; there are:" + list_runs(directory));
+}
+
+// The exit status, or what went wrong.
+Result<int> run(std::vector<std::string> arguments) {
+  const auto options = parse_options(std::move(arguments));
+  if (!options) return tl::unexpected(options.error());
+  if (!options->text.empty()) {
+    if (write(STDOUT_FILENO, options->text.data(), options->text.size()) < 0) return 5;
+    return 0;
+  }
+  auto directory = rundir::read_run_directory(options->directory);
+  if (!directory) return tl::unexpected(std::move(directory.error()));
+  auto found = choose_run(std::move(*directory), options->run);
+  if (!found) return tl::unexpected(std::move(found.error()));
+
+  const assembly::AssembledRun assembled = assembly::assemble_run(std::move(*found));
+  if (!options->is_quiet) {
+    print(clock_line(assembled.tables));
+    print(read_line(assembled.tables));
+    for (const std::string& line : finding_lines(assembled.tables)) print(line);
+  }
+  runfile::WriteOptions write_options;
+  write_options.may_replace = options->may_replace;
+  const auto written = runfile::write_run_file(assembled.tables, options->output, write_options);
+  if (!written) return tl::unexpected(written.error());
+  if (!options->is_quiet) print(written_line(options->output, written->size_bytes, assembled.is_partial));
+  return assembled.is_partial && !options->allows_partial ? exit_status(ErrorCode::kPartial) : 0;
+}
+
+}  // namespace
+}  // namespace jaxprof::merge
+
+int main(int argc, char** argv) {
+  jaxprof::set_program_name("jaxprof-merge");
+  const auto status = jaxprof::merge::run({argv + 1, argv + argc});
+  if (status) return *status;
+  jaxprof::say(status.error().message);
+  return jaxprof::exit_status(status.error().code);
+}

@@ -1,0 +1,37 @@
+// The one file of jaxprof-merge that knows CLI11, which throws.
+#include "merge/program/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+namespace jaxprof::merge {
+
+Result<Options> parse_options(std::vector<std::string> arguments) {
+  Options options;
+  CLI::App app("Reads what jaxprof-exec left in a run directory and writes it as one run file.", "jaxprof-merge");
+  app.set_version_flag("--version", "jaxprof-merge " JAXPROF_VERSION);
+  app.add_option("DIRECTORY", options.directory, "the directory that jaxprof-exec -o named")->required();
+  app.add_option("-o,--output", options.output, "the run file to write")->default_str("run.h5");
+  app.add_flag("-f,--force-overwrite", options.may_replace, "replace the run file if it exists");
+  app.add_option("--run", options.run, "which run, where the directory holds several: JOB.STEP.RESTART");
+  app.add_flag("--allow-partial", options.allows_partial,
+               "exit 0 even if ranks are missing or files are cut; they are listed all the same");
+  app.add_flag("--quiet", options.is_quiet, "say nothing but errors");
+  app.footer(
+      "Exit status: 0 done, 2 usage, 3 input unreadable, 4 done but partial (ranks missing, spools cut or damaged),\n"
+      "5 run file not written.");
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+  try {
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    options.text = app.help();
+  } catch (const CLI::CallForVersion&) {
+    options.text = app.version() + "\n";
+  } catch (const CLI::ParseError& error) {
+    return fail(ErrorCode::kUsage, std::string(error.what()) + " (--help lists the options)");
+  }
+  if (options.output.empty()) options.output = "run.h5";
+  return options;
+}
+
+}  // namespace jaxprof::merge

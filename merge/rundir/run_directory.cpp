@@ -1,0 +1,107 @@
+#include "merge/rundir/run_directory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "agent/base/atomic_file.h"
+#include "agent/contract/run_layout.h"
+#include "agent/spool/spool_reader.h"
+
+namespace jaxprof::rundir {
+namespace {
+
+// Entries of a folder, sorted. The library's iterators throw; that ends here.
+Result<std::vector<std::string>> list_folder(const std::string& path) {
+  try {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(ErrorCode::kInputUnreadable, "cannot read directory " + path + ": " + error.code().message());
+  }
+}
+
+// The run that a spool belongs to, from its first block.
+Result<std::string> run_of_spool(const std::string& path) {
+  auto reader = spool::SpoolReader::open(path);
+  if (!reader) return tl::unexpected(std::move(reader.error()));
+  spool::Block block;
+  while (reader->next(&block)) {
+    if (block.kind != spool::BlockKind::kIdentity) continue;
+    std::string run = spool::SpoolIdentity::parse(block.payload).text(spool::IdentityKey::kRunId);
+    if (!run.empty()) return run;
+  }
+  return fail(ErrorCode::kInputUnreadable, path + ": no block says whose spool it is (cut off or damaged)");
+}
+
+void read_records(const std::string& folder, FoundRun* run) {
+  auto names = list_folder(folder);
+  if (!names) {
+    run->unreadable_records.push_back({folder, names.error().message});
+    return;
+  }
+  for (const std::string& name : *names) {
+    const std::string task = run_layout::task_of_start_record(name);
+    if (task.empty()) continue;
+    const auto read = [&run](const std::string& path, auto parse) {
+      auto record = read_small_file(path).and_then(parse);
+      if (!record) run->unreadable_records.push_back({path, record.error().message});
+      return record;
+    };
+    auto start = read(run_layout::task_start_path(folder, task), parse_task_start);
+    if (!start) continue;
+    FoundTask found{std::move(*start), std::nullopt};
+    const std::string end_path = run_layout::task_end_path(folder, task);
+    if (std::find(names->begin(), names->end(), std::filesystem::path(end_path).filename()) != names->end()) {
+      if (auto end = read(end_path, parse_task_end)) found.end = std::move(*end);
+    }
+    run->tasks.push_back(std::move(found));
+  }
+}
+
+bool is_before(const FoundTask& a, const FoundTask& b) {
+  const auto order = [](const FoundTask& t) { return t.start.rank < 0 ? INT64_MAX : t.start.rank; };
+  if (order(a) != order(b)) return order(a) < order(b);
+  return a.start.task < b.start.task;
+}
+
+}  // namespace
+
+Result<RunDirectory> read_run_directory(const std::string& path) {
+  auto names = list_folder(path);
+  if (!names) return tl::unexpected(std::move(names.error()));
+  RunDirectory directory;
+  directory.path = path;
+  std::map<std::string, FoundRun> runs;
+  const auto run_named = [&runs](const std::string& id) -> FoundRun& {
+    FoundRun& run = runs[id];
+    run.run_id = id;
+    return run;
+  };
+  for (const std::string& name : *names) {
+    const std::string entry = path + "/" + name;
+    if (name.rfind(run_layout::kRunPrefix, 0) == 0) {
+      read_records(entry, &run_named(name.substr(std::strlen(run_layout::kRunPrefix))));
+    } else if (run_layout::is_spool(name)) {
+      auto run = run_of_spool(entry);
+      if (run) {
+        run_named(*run).spools.push_back(entry);
+      } else {
+        directory.unreadable_spools.push_back({entry, run.error().message});
+      }
+    }
+  }
+  for (auto& [id, run] : runs) {
+    std::sort(run.tasks.begin(), run.tasks.end(), is_before);
+    directory.runs.push_back(std::move(run));
+  }
+  if (directory.runs.empty() && directory.unreadable_spools.empty()) {
+    return fail(ErrorCode::kInputUnreadable,
+                path + " holds no run: no *.jxspool and no .run-* (give the directory that jaxprof-exec -o named)");
+  }
+  return directory;
+}
+
+}  // namespace jaxprof::rundir

@@ -1,0 +1,43 @@
+// What lies in a run directory: which runs wrote there, what their tasks said, and which spools belong to which.
+// Nothing is taken from file names but what kind of file it is; a spool says itself whose it is. Files that cannot be
+// read are kept in the answer with the reason, so that they are reported and not overlooked.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/base/result.h"
+#include "agent/contract/task_record.h"
+
+namespace jaxprof::rundir {
+
+struct UnreadableFile {
+  std::string path;
+  std::string reason;
+};
+
+struct FoundTask {
+  TaskStart start;
+  std::optional<TaskEnd> end;
+};
+
+struct FoundRun {
+  std::string run_id;
+  std::vector<FoundTask> tasks;     // by rank, tasks without one last
+  std::vector<std::string> spools;  // paths; sorted
+  std::vector<UnreadableFile> unreadable_records;
+};
+
+struct RunDirectory {
+  std::string path;
+  std::vector<FoundRun> runs;                     // sorted by run id
+  std::vector<UnreadableFile> unreadable_spools;  // of no run that could be told
+};
+
+// Reads the folder and the first block of each spool. kInputUnreadable: no such folder, or not one spool or task
+// record in it.
+Result<RunDirectory> read_run_directory(const std::string& path);
+
+}  // namespace jaxprof::rundir

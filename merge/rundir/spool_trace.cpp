@@ -1,0 +1,237 @@
+#include "merge/rundir/spool_trace.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "agent/contract/session_page.h"
+#include "merge/rundir/payload_type.h"
+
+namespace jaxprof::rundir {
+namespace {
+
+constexpr std::string_view kLost = "(lost string)";
+
+template <typename Entry>
+bool read_entries(std::span<const std::uint8_t> tail, std::uint32_t count, std::vector<Entry>* entries) {
+  if (tail.size() / sizeof(Entry) < count) return false;
+  entries->resize(count);
+  if (count > 0) std::memcpy(entries->data(), tail.data(), count * sizeof(Entry));
+  return true;
+}
+
+}  // namespace
+
+Result<SpoolTrace> SpoolTrace::load(const std::string& path) {
+  auto reader = spool::SpoolReader::open(path);
+  if (!reader) return tl::unexpected(std::move(reader.error()));
+  SpoolTrace trace;
+  trace.path_ = path;
+  bool has_identity = false;
+  spool::Block block;
+  while (reader->next(&block)) {
+    switch (block.kind) {
+      case spool::BlockKind::kIdentity:
+        trace.identity_ = spool::SpoolIdentity::parse(block.payload);
+        has_identity = true;
+        break;
+      case spool::BlockKind::kAnchors: {
+        const auto anchors = spool::parse_anchors(block.payload);
+        trace.anchors_.insert(trace.anchors_.end(), anchors.begin(), anchors.end());
+        break;
+      }
+      case spool::BlockKind::kState:
+        trace.read_state(block.payload);
+        break;
+      case spool::BlockKind::kEvents:
+        trace.event_blocks_.push_back(block.payload);
+        break;
+      case spool::BlockKind::kCounters:
+        trace.note_drops(spool::parse_counters(block.payload));
+        break;
+      case spool::BlockKind::kFooter: {
+        spool::Footer footer;
+        if (spool::parse_footer(block.payload, &footer)) {
+          trace.note_drops(footer.counters);
+          trace.footer_ = std::move(footer);
+        } else {
+          ++trace.damaged_blocks_;
+        }
+        break;
+      }
+    }
+  }
+  if (!has_identity) return fail(ErrorCode::kInputUnreadable, path + ": no block says whose spool it is");
+  trace.health_ = reader->health();
+  trace.event_clock_ = static_cast<ClockId>(trace.identity_.number(spool::IdentityKey::kEventClock));
+  trace.reader_.push_back(std::move(*reader));
+
+  for (Communicator& communicator : trace.communicators_) {
+    communicator.name = trace.text(trace.communicator_names_[communicator.number]);
+  }
+  for (const auto& [key, entries] : trace.raw_schemas_) {
+    Schema& schema = trace.schemas_[key];
+    std::uint64_t natural = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto found = trace.raw_enums_.find({key.first, entries[i].type});
+      const std::uint64_t bytes =
+          found != trace.raw_enums_.end() ? found->second.first : payload_type_bytes(entries[i].type);
+      // Offset 0 behind the first entry means "by natural alignment" (nvToolsExtPayload.h).
+      std::uint64_t offset = entries[i].offset;
+      if (offset == 0 && i > 0 && bytes > 0) offset = (natural + bytes - 1) / bytes * bytes;
+      natural = offset + bytes;
+      schema.fields.push_back({std::string(trace.text(entries[i].name)), entries[i].type, entries[i].flags, offset});
+    }
+  }
+  for (const auto& [key, raw] : trace.raw_enums_) {
+    EnumSchema& enumeration = trace.enums_[key];
+    enumeration.value_bytes = raw.first;
+    for (const spool::EnumEntry& entry : raw.second) enumeration.names[entry.value] = trace.text(entry.name);
+  }
+  return trace;
+}
+
+void SpoolTrace::note_drops(const std::vector<spool::CounterRecord>& counters) {
+  for (const spool::CounterRecord& counter : counters) {
+    if (counter.count > 0) drops_[counter.drop] = std::max(drops_[counter.drop], counter.count);
+  }
+}
+
+std::uint64_t SpoolTrace::drop_sum() const {
+  return std::accumulate(drops_.begin(), drops_.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto& drop) { return sum + drop.second; });
+}
+
+void SpoolTrace::read_state(std::span<const std::uint8_t> payload) {
+  spool::StateDecoder decoder(payload);
+  spool::StateKind kind{};
+  std::span<const std::uint8_t> record;
+  while (decoder.next(&kind, &record)) read_record(kind, record);
+  if (decoder.is_damaged()) ++damaged_blocks_;
+}
+
+void SpoolTrace::read_record(spool::StateKind kind, std::span<const std::uint8_t> record) {
+  std::span<const std::uint8_t> tail;
+  bool is_whole = true;
+  switch (kind) {
+    case spool::StateKind::kString: {
+      spool::StringState state{};
+      is_whole = spool::read_state(record, &state, &tail) && state.length <= tail.size();
+      if (is_whole) strings_[state.id].assign(reinterpret_cast<const char*>(tail.data()), state.length);
+      break;
+    }
+    case spool::StateKind::kDomain: {
+      spool::DomainState state{};
+      is_whole = spool::read_state(record, &state);
+      if (is_whole) domains_[state.domain] = state.name;
+      break;
+    }
+    case spool::StateKind::kCategory: {
+      spool::CategoryState state{};
+      is_whole = spool::read_state(record, &state);
+      if (is_whole) categories_[{state.domain, state.category}] = state.name;
+      break;
+    }
+    case spool::StateKind::kSchema:
+      read_schema(record);
+      break;
+    case spool::StateKind::kEnum:
+      read_enum(record);
+      break;
+    case spool::StateKind::kThread: {
+      spool::ThreadState state{};
+      is_whole = spool::read_state(record, &state);
+      if (is_whole) tids_[state.thread] = state.tid;
+      break;
+    }
+    case spool::StateKind::kCommunicator: {
+      spool::CommunicatorState state{};
+      is_whole = spool::read_state(record, &state);
+      if (!is_whole) break;
+      communicators_.push_back(
+          {state.communicator, state.api, state.hash, state.rank, state.rank_count, state.node_count, {}});
+      communicator_names_[state.communicator] = state.name;
+      break;
+    }
+    case spool::StateKind::kHook: {
+      spool::HookState state{};
+      is_whole = spool::read_state(record, &state);
+      if (is_whole && state.hook == kHookNvtx) nvtx_instances_ = std::max(nvtx_instances_, state.detail);
+      break;
+    }
+    case spool::StateKind::kThreadName:
+    case spool::StateKind::kCommunicatorEnd:
+    case spool::StateKind::kResource:
+      break;  // not in this version of the run file
+  }
+  if (!is_whole) ++damaged_blocks_;
+}
+
+void SpoolTrace::read_schema(std::span<const std::uint8_t> record) {
+  spool::SchemaState state{};
+  std::span<const std::uint8_t> tail;
+  std::vector<spool::SchemaEntry> entries;
+  if (!spool::read_state(record, &state, &tail) || !read_entries(tail, state.entry_count, &entries)) {
+    ++damaged_blocks_;
+    return;
+  }
+  raw_schemas_[{state.domain, state.schema}] = std::move(entries);
+}
+
+void SpoolTrace::read_enum(std::span<const std::uint8_t> record) {
+  spool::EnumState state{};
+  std::span<const std::uint8_t> tail;
+  std::vector<spool::EnumEntry> entries;
+  if (!spool::read_state(record, &state, &tail) || !read_entries(tail, state.entry_count, &entries)) {
+    ++damaged_blocks_;
+    return;
+  }
+  raw_enums_[{state.domain, state.schema}] = {state.value_bytes, std::move(entries)};
+}
+
+std::string_view SpoolTrace::text(spool::StringId id) const {
+  if (id == spool::kNoString) return {};
+  const auto found = strings_.find(id);
+  return found == strings_.end() ? kLost : std::string_view(found->second);
+}
+
+std::string_view SpoolTrace::domain_name(std::uint32_t domain) const {
+  if (domain == 0) return {};
+  const auto found = domains_.find(domain);
+  return found == domains_.end() ? kLost : text(found->second);
+}
+
+std::string_view SpoolTrace::category_name(std::uint32_t domain, std::uint32_t category) const {
+  const auto found = categories_.find({domain, category});
+  return found == categories_.end() ? std::string_view() : text(found->second);
+}
+
+const Schema* SpoolTrace::schema(std::uint32_t domain, std::uint64_t id) const {
+  const auto found = schemas_.find({domain, id});
+  return found == schemas_.end() ? nullptr : &found->second;
+}
+
+const EnumSchema* SpoolTrace::enumeration(std::uint32_t domain, std::uint64_t id) const {
+  const auto found = enums_.find({domain, id});
+  return found == enums_.end() ? nullptr : &found->second;
+}
+
+std::uint32_t SpoolTrace::tid(std::uint32_t thread) const {
+  const auto found = tids_.find(thread);
+  return found == tids_.end() ? 0 : found->second;
+}
+
+const Communicator* SpoolTrace::communicator(std::uint64_t number) const {
+  const auto found = std::find_if(communicators_.begin(), communicators_.end(),
+                                  [number](const Communicator& c) { return c.number == number; });
+  return found == communicators_.end() ? nullptr : &*found;
+}
+
+void SpoolTrace::for_each_event(const std::function<void(std::uint32_t, const spool::Event&)>& visit) const {
+  for (const std::span<const std::uint8_t> payload : event_blocks_) {
+    spool::EventDecoder decoder(payload.data(), payload.size());
+    spool::Event event;
+    while (decoder.next(&event)) visit(decoder.thread(), event);
+  }
+}
+
+}  // namespace jaxprof::rundir
