@@ -4,12 +4,20 @@
 
 #include <libdeflate.h>
 
+#include <cstring>
 #include <new>
 
 namespace jaxprof::runfile {
 namespace {
 
 constexpr int kLevel = 1;
+constexpr std::size_t kMaxConstants = 256;  // streams of a few KiB
+
+// Whether every element is the first one.
+bool is_constant(std::span<const std::byte> elements, std::size_t element_bytes) {
+  if (elements.size() < 2 * element_bytes) return false;
+  return std::memcmp(elements.data(), elements.data() + element_bytes, elements.size() - element_bytes) == 0;
+}
 
 // The element size is a constant in the inner loop, which is what makes it fast.
 template <std::size_t kElementBytes>
@@ -51,6 +59,15 @@ ChunkEncoder::ChunkEncoder() : compressor_(libdeflate_alloc_compressor(kLevel)) 
 }
 
 Bytes ChunkEncoder::encode(std::span<const std::byte> elements, std::size_t element_bytes) {
+  if (!is_constant(elements, element_bytes)) return compress(elements, element_bytes);
+  const auto element = elements.first(element_bytes);
+  auto key = std::pair{Bytes{element.begin(), element.end()}, elements.size()};
+  if (const auto found = constant_chunks_.find(key); found != constant_chunks_.end()) return found->second;
+  if (constant_chunks_.size() >= kMaxConstants) constant_chunks_.clear();
+  return constant_chunks_.emplace(std::move(key), compress(elements, element_bytes)).first->second;
+}
+
+Bytes ChunkEncoder::compress(std::span<const std::byte> elements, std::size_t element_bytes) {
   Bytes mixed;
   if (element_bytes > 1) {
     mixed = shuffled(elements, element_bytes);

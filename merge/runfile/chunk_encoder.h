@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 struct libdeflate_compressor;
@@ -17,7 +19,8 @@ using Bytes = std::vector<std::byte>;
 // Byte k of every element together, as HDF5's shuffle filter lays them out. Whole elements only.
 Bytes shuffled(std::span<const std::byte> elements, std::size_t element_bytes);
 
-// One thread at a time; each worker has its own.
+// One thread at a time; each worker has its own. Half the columns of a trace hold one value over whole chunks (what no
+// source told is missing everywhere), so the stream of such a chunk is made once and kept.
 class ChunkEncoder {
  public:
   ChunkEncoder();
@@ -26,10 +29,13 @@ class ChunkEncoder {
   Bytes encode(std::span<const std::byte> elements, std::size_t element_bytes);
 
  private:
+  Bytes compress(std::span<const std::byte> elements, std::size_t element_bytes);
+
   struct Free {
     void operator()(libdeflate_compressor* compressor) const;
   };
   std::unique_ptr<libdeflate_compressor, Free> compressor_;
+  std::map<std::pair<Bytes, std::size_t>, Bytes> constant_chunks_;  // by element and length of the chunk
 };
 
 }  // namespace jaxprof::runfile

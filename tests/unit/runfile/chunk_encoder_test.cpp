@@ -38,6 +38,17 @@ TEST(ChunkEncoder, MakesStreamsThatZlibReads) {
   }
 }
 
+TEST(ChunkEncoder, MakesTheSameStreamOfAConstantChunkEveryTime) {
+  ChunkEncoder encoder;
+  Bytes zeros(8 * 1000);
+  Bytes ones(8 * 1000, std::byte{1});
+  const Bytes first = encoder.encode(zeros, 8);
+  EXPECT_NE(encoder.encode(ones, 8), first);
+  EXPECT_EQ(encoder.encode(zeros, 8), first);
+  zeros.back() = std::byte{9};
+  EXPECT_NE(encoder.encode(zeros, 8), first);
+}
+
 TEST(ChunkEncoder, TakesNoiseThatDoesNotShrink) {
   std::mt19937 random{11};
   Bytes raw(8 * 4096);

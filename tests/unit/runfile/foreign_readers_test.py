@@ -4,6 +4,7 @@ The expected values are spelled out here, independently of the C++ that made the
 Usage: foreign_readers_test.py WRITE_SAMPLE
 """
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -11,9 +12,21 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import h5py
-import numpy as np
-import pandas as pd
+
+def skip_without(resource, why):
+    print(f"skipped: {why}")
+    sys.exit(1 if resource in os.environ.get("JAXPROF_REQUIRE", "").split(",") else 77)
+
+
+try:
+    import h5py
+    import numpy as np
+    import pandas as pd
+    import tables as _  # pandas asks for it only when it opens a file
+except ImportError as error:
+    skip_without("h5py", error)
+if shutil.which("h5dump") is None:
+    skip_without("hdf5-tools", "no h5dump")
 
 WRITE_SAMPLE = sys.argv.pop(1)
 COMPOUND = {"job/tasks", "job/processes", "job/devices", "job/nodes", "job/nics", "diagnostics"}

@@ -1,6 +1,7 @@
 // What is written is what is read, for every table, several chunks, nothing at all and missing values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <hdf5.h>
 
 #include <cmath>
 #include <filesystem>
@@ -152,6 +153,13 @@ TEST(RunFile, LeavesColumnsEmptyThatWereNotAskedFor) {
   EXPECT_TRUE(read->nccl.start_ns.empty());
   EXPECT_TRUE(read->nvtx.start_ns.empty());
   EXPECT_EQ(read->nvtx_process_offset.back(), 2U);
+}
+
+TEST(RunFile, ClosesEverything) {
+  const test::TempFolder folder;
+  written_and_read(test::sample_run(), folder.file("run.h5"));
+  const hid_t all_files = H5F_OBJ_ALL;
+  EXPECT_EQ(H5Fget_obj_count(all_files, H5F_OBJ_ALL), 0);
 }
 
 TEST(RunFile, MakesNamesThatAreNotUtf8Readable) {
