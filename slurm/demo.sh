@@ -81,7 +81,10 @@ JAXPROF_CLUSTER_DIR=/var/tmp/jaxprof-demo-$(sha256sum <<<"$OUT" | cut -c1-8)
 JAXPROF_CLUSTER_SHARED=$ROOT:$OUT:$(dirname "$(dirname "$(dirname "$PYTHON")")")
 export JAXPROF_CLUSTER_DIR JAXPROF_CLUSTER_SHARED
 stop() {
-    [ -z "$child" ] || kill -TERM "$child" 2>/dev/null || true
+    if [ -n "$child" ]; then # srun needs the cluster to take its step down
+        kill -TERM "$child" 2>/dev/null || true
+        wait "$child" || true
+    fi
     bash "$ROOT/slurm/cluster.sh" down 2>/dev/null || true
     rm -rf "$JAXPROF_CLUSTER_DIR"
 }
