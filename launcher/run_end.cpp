@@ -13,15 +13,36 @@
 namespace jaxprof::launcher {
 namespace {
 
-// Tasks that have a start record and will never have an end record: they run without a wrapper.
-std::int64_t count_unprofiled(const std::string& state_directory, const std::vector<std::string>& tasks) {
-  std::int64_t count = 0;
-  for (const std::string& task : tasks) {
-    const auto text = read_small_file(run_layout::task_start_path(state_directory, task));
-    const auto start = text ? parse_task_start(*text) : fail(text.error().code, "");
-    count += start && !start->is_profiled ? 1 : 0;
+// Which tasks of a run have started, and which of them are over as far as the last line goes. By the names of files
+// alone: with 512 tasks, 512 wrappers ask this.
+struct Tasks {
+  std::vector<std::string> started, ended, unprofiled;
+};
+
+Tasks list_tasks(const std::string& state_directory) {
+  Tasks tasks;
+  const std::string unprofiled = run_layout::kUnprofiledPrefix;
+  for (const std::string& file : list_directory(state_directory)) {
+    if (std::string task = run_layout::task_of_start_record(file); !task.empty()) {
+      tasks.started.push_back(std::move(task));
+    } else if (task = run_layout::task_of_end_record(file); !task.empty()) {
+      tasks.ended.push_back(std::move(task));
+    } else if (file.starts_with(unprofiled)) {
+      tasks.unprofiled.push_back(file.substr(unprofiled.size()));
+    }
   }
-  return count;
+  return tasks;
+}
+
+bool contains(const std::vector<std::string>& tasks, const std::string& task) {
+  return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
+}
+
+bool are_all_over(const Tasks& tasks) {
+  return tasks.started.size() <= tasks.ended.size() + tasks.unprofiled.size() &&
+         std::all_of(tasks.started.begin(), tasks.started.end(), [&tasks](const std::string& task) {
+           return contains(tasks.ended, task) || contains(tasks.unprofiled, task);
+         });
 }
 
 }  // namespace
@@ -35,21 +56,11 @@ Status write_end_record(const std::string& state_directory, const TaskEnd& end) 
 
 std::string last_line_if_last(const std::string& directory, const std::string& state_directory,
                               std::optional<std::int64_t> expected_ranks, const spool::IsTimeUp& is_time_up) {
-  std::vector<std::string> started, ended, open;
-  for (const std::string& file : list_directory(state_directory)) {
-    if (std::string task = run_layout::task_of_start_record(file); !task.empty()) started.push_back(std::move(task));
-    if (std::string task = run_layout::task_of_end_record(file); !task.empty()) ended.push_back(std::move(task));
-  }
-  const auto number = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
-  // Cheap first: with 512 tasks all but the last few stop here, without reading a record.
-  if (number(started) < expected_ranks.value_or(0)) return {};
-  for (const std::string& task : started) {
-    if (!std::binary_search(ended.begin(), ended.end(), task)) open.push_back(task);
-  }
-  if (count_unprofiled(state_directory, open) < number(open)) return {};
+  const Tasks tasks = list_tasks(state_directory);
+  if (static_cast<std::int64_t>(tasks.started.size()) < expected_ranks.value_or(0) || !are_all_over(tasks)) return {};
   if (is_time_up() || !make_mark(run_layout::mark_path(state_directory, "last"))) return {};
   std::vector<TaskEnd> ends;
-  for (const std::string& task : ended) {
+  for (const std::string& task : tasks.ended) {
     const auto text = read_small_file(run_layout::task_end_path(state_directory, task), 16 << 20);
     if (!text) continue;
     if (auto end = parse_task_end(*text)) ends.push_back(std::move(*end));

@@ -7,6 +7,7 @@
 //       task.NAME.start.json       a task began (contract/task_record.h)
 //       task.NAME.end.json         it ended, and what it left
 //       said.WHAT                  a line that one task of the run prints for all: the first to make the mark prints
+//       unprofiled.NAME            a task that runs without a wrapper: it has a start record and never an end record
 //       check.NAME                 what one task found under --check; gone when the table is printed
 //   SPOOL/                         one folder a task, on a disk of the node
 //     session                      the session page
@@ -28,6 +29,7 @@ inline constexpr const char* kTaskStartSuffix = ".start.json";
 inline constexpr const char* kTaskEndSuffix = ".end.json";
 inline constexpr const char* kSessionName = "session";
 inline constexpr const char* kMarkPrefix = "said.";
+inline constexpr const char* kUnprofiledPrefix = "unprofiled.";
 inline constexpr const char* kCheckPrefix = "check.";
 
 inline std::string run_state_directory(const std::string& directory, const std::string& run_id) {
@@ -47,6 +49,9 @@ inline std::string part_spool_path(const std::string& directory, const std::stri
 }
 inline std::string mark_path(const std::string& state_directory, const std::string& what) {
   return state_directory + "/" + kMarkPrefix + what;
+}
+inline std::string unprofiled_mark_path(const std::string& state_directory, const std::string& task) {
+  return state_directory + "/" + kUnprofiledPrefix + task;
 }
 inline std::string check_record_path(const std::string& state_directory, const std::string& task) {
   return state_directory + "/" + kCheckPrefix + task;

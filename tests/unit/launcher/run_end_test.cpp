@@ -4,6 +4,7 @@
 
 #include "agent/base/atomic_file.h"
 #include "agent/contract/run_layout.h"
+#include "launcher/run_marks.h"
 #include "tests/unit/base/temp_folder.h"
 
 namespace jaxprof::launcher {
@@ -11,10 +12,9 @@ namespace {
 
 class RunEndTest : public testing::Test {
  protected:
-  void start(const std::string& task, bool is_profiled = true) {
+  void start(const std::string& task) {
     TaskStart record;
     record.task = task;
-    record.is_profiled = is_profiled;
     ASSERT_TRUE(
         write_atomic_file(run_layout::task_start_path(folder_.path(), task), to_json(record), Publish::kIfAbsent));
   }
@@ -44,7 +44,8 @@ TEST_F(RunEndTest, TheLastOfAllExpectedTasksSaysItOnce) {
 
 TEST_F(RunEndTest, AnUnprofiledTaskIsNotWaitedFor) {
   start("rank0");
-  start("rank1", false);
+  start("rank1");
+  EXPECT_TRUE(make_mark(run_layout::unprofiled_mark_path(folder_.path(), "rank1")));
   end("rank0", 0);
   EXPECT_EQ(last(2), "1 of 2 ranks written, 10 events, 0 dropped; prof/ (100 B)");
 }
