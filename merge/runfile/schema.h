@@ -24,6 +24,8 @@ struct ColumnSpec {
   const char* long_name;  // one line
   T missing;              // value of "the source did not say"
 };
+template <typename T>
+ColumnSpec(const char*, const char*, const char*, T) -> ColumnSpec<T>;
 
 // Where a table lies. A compound table is one H5TB dataset at `path` (pandas reads it); else `path` is a group with
 // one dataset a column.
