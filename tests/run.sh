@@ -101,7 +101,7 @@ build() { # PRESET [TARGET...]
     shift
     [ $# = 0 ] || targets=(--target "$@")
     mkdir -p build
-    if cmake --preset "$preset" >"$log" 2>&1 && cmake --build --preset "$preset" "${targets[@]}" >"$log" 2>&1; then
+    if cmake --preset "$preset" >"$log" 2>&1 && cmake --build --preset "$preset" "${targets[@]}" -- -k 0 >"$log" 2>&1; then
         return 0
     fi
     # what failed, not the thousand steps that did not
