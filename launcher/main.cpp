@@ -36,25 +36,27 @@ void print(const std::string& text) {
   _exit(exit_code_of_exec_failure(failure));
 }
 
+// Prints `text` unless enough ranks of this node have said the like. A run of one process has no neighbours to count.
+void say_for_node(const Options& options, const Node& node, const LaunchPlan& plan, const std::string& text) {
+  int line = 1;
+  if (plan.rank.world_size > 1) {
+    const std::string base = spool_base(options.spool_base, Env());
+    line = take_unprofiled_line(run_layout::node_marks_directory(base, node.uid, plan.run.run_id), node.uid);
+  }
+  if (line == 0) return;
+  say(text + (line == kMaxUnprofiledLines ? " (further ones on this node are listed by the merge only)" : ""));
+}
+
 [[noreturn]] void run_unprofiled(const Options& options, const Node& node, const LaunchPlan& plan,
                                  const std::string& reason) {
   const std::string who =
       (plan.rank.is_known() ? "rank " + std::to_string(plan.rank.rank) : "this process") + " on " + node.host;
+  record_unprofiled_task(options, node, plan, reason);
   if (options.is_strict) {
-    say(who + " refuses to start unprofiled (--strict): " + reason);
+    say_for_node(options, node, plan, who + " refuses to start unprofiled (--strict): " + reason);
     _exit(kRefused);
   }
-  record_unprofiled_task(options, node, plan, reason);
-  // A run of one process has no neighbours to count with.
-  const std::string base = spool_base(options.spool_base, Env());
-  const int line =
-      plan.rank.world_size > 1
-          ? take_unprofiled_line(run_layout::node_marks_directory(base, node.uid, plan.run.run_id), node.uid)
-          : 1;
-  if (line != 0) {
-    say(who + " runs unprofiled: " + reason +
-        (line == kMaxUnprofiledLines ? " (further ones on this node are listed by the merge only)" : ""));
-  }
+  say_for_node(options, node, plan, who + " runs unprofiled: " + reason);
   exec_unchanged(options);
 }
 
