@@ -167,6 +167,14 @@ fuzz() {
     [ "$found" = 1 ] || count "fuzz targets exist" 1
 }
 
+# Grace nodes are aarch64: the agent must build for them, under the same rules.
+check_aarch64() {
+    local status=1
+    build agent-aarch64 &&
+        /usr/bin/python3 tests/arch/check_agent.py build/agent-aarch64/lib/libjaxprof-agent.so && status=0
+    count "agent for aarch64" $status
+}
+
 tidy() {
     build tidy
     count "clang-tidy" $?
@@ -185,6 +193,7 @@ phase release build_and_test release
 phase dev build_and_test dev -LE '^(slurm|chroot|arch)$'
 if [ -z "$regex" ]; then
     phase headers check_headers
+    phase aarch64 check_aarch64
     [ ! -e tests/fuzz/CMakeLists.txt ] || phase fuzz fuzz
 fi
 if [ "$full" = 1 ]; then

@@ -47,7 +47,7 @@ packages_of() { # COMPONENT
     slurm) echo slurmctld slurmd slurm-client munge iproute2 util-linux openmpi-bin ;;
     jax) echo python3-venv ;;
     tests)
-        echo clang clang-tidy clang-format libclang-rt-14-dev llvm shellcheck hdf5-tools python3 python3-h5py \
+        echo clang clang-tidy clang-format libclang-rt-14-dev llvm g++-aarch64-linux-gnu shellcheck hdf5-tools python3 python3-h5py \
             python3-pandas python3-tables
         ;;
     chroot) echo debootstrap debian-archive-keyring wget ;;

@@ -9,7 +9,7 @@
 #define JAXPROF_GLIBC_BASE "GLIBC_2.17"
 #endif
 
-#if defined(__GLIBC__) || defined(JAXPROF_GLIBC_BASE)
+#if defined(JAXPROF_GLIBC_BASE)
 __asm__(".symver pthread_create,pthread_create@" JAXPROF_GLIBC_BASE);
 __asm__(".symver pthread_key_create,pthread_key_create@" JAXPROF_GLIBC_BASE);
 __asm__(".symver pthread_setspecific,pthread_setspecific@" JAXPROF_GLIBC_BASE);
