@@ -14,11 +14,9 @@ bool is_point_to_point(Coll coll) {
 
 // The first thing that matching lacked.
 std::string why_unmatched(const NcclTable& t, std::size_t row) {
-  if (is_point_to_point(t.coll[row])) return "point-to-point: not a collective";
   if (t.comm[row] == kNoIndex) return "communicator unknown";
-  if (t.comm_rank[row] < 0) return "communicator rank unknown";
   if (t.seq[row] == kNoRow) return "no sequence number";
-  return "no instance for its communicator, function and sequence number";
+  return "another call has its member, function and sequence number";
 }
 
 }  // namespace
@@ -41,6 +39,8 @@ CallCounts count_calls(const RunTables& run, const StudyOptions& options) {
       if (t.group[row] != kNoRow) ++calls_of_group[t.group[row]];
       if (t.instance[row] != kNoRow) {
         ++counts.n_matched;
+      } else if (is_point_to_point(t.coll[row])) {
+        ++counts.n_point_to_point;
       } else {
         ++counts.unmatched[why_unmatched(t, row)];
       }

@@ -1,4 +1,5 @@
-// NCCL calls of a run counted by what became of them; every call is in exactly one of matched and unmatched.
+// NCCL calls of a run counted by what became of them; every call is exactly one of matched, unmatched and
+// point-to-point.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,12 @@ struct CallCounts {
   std::int64_t n_parts = 0;  // Sends and Receives of which a call consists; not calls
   std::int64_t n_with_kernel = 0;
   std::int64_t n_grouped = 0;
+  std::int64_t n_point_to_point = 0;  // Sends and Receives that the user made: nothing to match them in
   std::int64_t n_matched = 0;
   std::map<std::string, std::int64_t> unmatched;  // by reason
   std::map<runfile::Coll, std::int64_t> by_operation;
 
-  std::int64_t n_unmatched() const { return n_calls - n_matched; }
+  std::int64_t n_unmatched() const { return n_calls - n_matched - n_point_to_point; }
 };
 
 CallCounts count_calls(const runfile::RunTables& run, const StudyOptions& options);

@@ -108,6 +108,7 @@ void add_calls(Sections& out, const CallCounts& counts) {
   out.count("with kernel", counts.n_with_kernel, counts.n_with_kernel == 0 ? "no GPU kernels were recorded" : "");
   out.count("grouped", counts.n_grouped);
   out.count("matched", counts.n_matched);
+  out.count("point-to-point", counts.n_point_to_point, counts.n_point_to_point > 0 ? "not matched to instances" : "");
   out.count("unmatched", counts.n_unmatched());
   for (const auto& [reason, n] : counts.unmatched) out.count("unmatched, " + reason, n);
 }
@@ -220,11 +221,10 @@ std::string describe_clocks(const RunAttributes& attributes) {
 
 bool summary_wants(std::string_view path) {
   if (!path.starts_with("/events/") && !path.starts_with("/collectives/")) return true;
-  constexpr std::array<std::string_view, 12> kColumns = {
-      "/events/nvtx/process_offset", "/events/nvtx/kind",     "/events/nccl/process_offset",
-      "/events/nccl/coll",           "/events/nccl/parent",   "/events/nccl/gpu_dur_ns",
-      "/events/nccl/group",          "/events/nccl/instance", "/events/nccl/comm",
-      "/events/nccl/comm_rank",      "/events/nccl/seq",      "/collectives/flags"};
+  constexpr std::array<std::string_view, 11> kColumns = {
+      "/events/nvtx/process_offset", "/events/nvtx/kind",       "/events/nccl/process_offset", "/events/nccl/coll",
+      "/events/nccl/parent",         "/events/nccl/gpu_dur_ns", "/events/nccl/group",          "/events/nccl/instance",
+      "/events/nccl/comm",           "/events/nccl/seq",        "/collectives/flags"};
   return std::find(kColumns.begin(), kColumns.end(), path) != kColumns.end();
 }
 

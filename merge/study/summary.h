@@ -21,8 +21,9 @@ inline constexpr Study kSummary = {"summary",
               no process of it loaded the agent. missing: nothing was found of it. failed: its spool is unreadable.
   events      rows by kind. An NCCL call is one rank's call; "parts of calls" are the Sends and Receives that NCCL makes of
               one AllToAll, Gather or Scatter, and are not counted as calls.
-  calls       with kernel: its GPU kernel was recorded. grouped: it shared a group call with other calls. matched: it belongs
-              to an instance. unmatched: it does not, with the reason.
+  calls       with kernel: its GPU kernel was recorded. grouped: it shared a group call with other calls. Every call is one
+              of three: matched to an instance; point-to-point, a Send or Recv of the user's, of which there are no
+              instances; or unmatched, with the reason.
   instances   collective calls matched over the members of their communicator by (communicator, function, sequence).
               partial: not every member was seen. mismatch: members disagree about type, size or reduction.
   losses      events that were dropped, by cause. 0 is written out.
