@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Run the benches and compare their ratios with ratios.txt.
+
+Absolute times say little on a shared machine; the ratio to a limit measured in the same run says more, and still
+scatters. So a ratio fails only when it is twice as bad as the one on record, and a bench is tried up to three times.
+A figure that a bench no longer prints fails as well.
+
+    check_ratios.py BIN LIB      exit 0 all within the slack, 1 not
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SLACK = 2.0
+ATTEMPTS = 3
+
+
+def read_records(path):
+    for line in path.read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            bench, figure, better, value = line.split()
+            yield bench, figure, better, float(value)
+
+
+def run_bench(command):
+    """Its figures by name; a bench that fails has none."""
+    result = subprocess.run(command, stdout=subprocess.PIPE, check=False, timeout=200)
+    text = result.stdout.decode()
+    print(text, end="")
+    if result.returncode != 0:
+        print(f"{command[0]} failed with {result.returncode}")
+        return {}
+    return {name: float(value) for name, value in re.findall(r"^(\S+)\s+(-?[0-9.]+)", text, re.M)}
+
+
+def is_within(figure, better, value):
+    return figure <= value * SLACK if better == "lower" else figure >= value / SLACK
+
+
+def main():
+    binaries, libraries = map(pathlib.Path, sys.argv[1:3])
+    records = list(read_records(pathlib.Path(__file__).with_name("ratios.txt")))
+    failed = []
+    with tempfile.TemporaryDirectory() as folder:
+        commands = {"event_path_bench": [binaries / "event_path_bench", libraries / "libjaxprof-agent.so", folder],
+                    "runfile_bench": [binaries / "runfile_bench", "1000000", folder]}
+        for bench in dict.fromkeys(record[0] for record in records):
+            wanted = [record[1:] for record in records if record[0] == bench]
+            for _ in range(ATTEMPTS):
+                figures = run_bench(list(map(str, commands[bench])))
+                bad = [(name, figures.get(name), better, value) for name, better, value in wanted
+                       if name not in figures or not is_within(figures[name], better, value)]
+                if not bad:
+                    break
+            failed += bad
+    for name, figure, better, value in failed:
+        print(f"{name} is {figure}; on record is {value} ({better} is better), slack {SLACK}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
