@@ -206,7 +206,7 @@ class Assembly {
     if (!has_api) {
       call.dtype = dtype_of(event.codes.type);
       call.count = event.count;
-      call.root = event.root;
+      if (has_root(call.coll)) call.root = event.root;
     }
     if (event.type == NcclEvent::kP2p) call.peer = event.peer;
     if (const auto plan = plan_sizes_.find(event.plan); plan != plan_sizes_.end()) call.calls_in_plan = plan->second;
@@ -224,7 +224,7 @@ class Assembly {
   void fill_from_api(const PluginEvent& api, NcclCall* call) {
     call->dtype = dtype_of(api.codes.type);
     call->count = api.count;
-    if (api.type == NcclEvent::kCollApi) call->root = api.root;
+    if (api.type == NcclEvent::kCollApi && has_root(call->coll)) call->root = api.root;
     call->stream = api.stream;
     call->is_captured = api.is_captured;
     const PluginEvent* group = plugin_.find(api.parent);

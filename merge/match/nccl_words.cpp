@@ -206,4 +206,8 @@ bool is_size_per_rank(Coll coll) {
          coll == Coll::kScatter;
 }
 
+bool has_root(Coll coll) {
+  return coll == Coll::kBroadcast || coll == Coll::kReduce || coll == Coll::kGather || coll == Coll::kScatter;
+}
+
 }  // namespace jaxprof::match

@@ -30,5 +30,7 @@ std::uint64_t element_bytes(spool::NcclType type);
 bool is_point_to_point(runfile::Coll coll);
 // Operations whose count argument is per rank, so that nccl-tests' size is the rank count times it.
 bool is_size_per_rank(runfile::Coll coll);
+// Calls with a root argument; the plugin reports root 0 of the others too.
+bool has_root(runfile::Coll coll);
 
 }  // namespace jaxprof::match
