@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "agent/base/file_size_limit.h"
 #include "agent/base/unique_fd.h"
 
 namespace jaxprof {
@@ -32,6 +33,7 @@ std::string temporary_name(const std::string& path) {
 }  // namespace
 
 Result<bool> write_atomic_file(const std::string& path, std::string_view content, Publish how) {
+  if (!is_file_size_allowed(content.size())) return fail_errno(ErrorCode::kOutputFailed, "cannot write " + path);
   const std::string temporary = temporary_name(path);
   UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd) return fail_errno(ErrorCode::kOutputFailed, "cannot create " + temporary);

@@ -101,6 +101,7 @@ inline std::uint64_t* begin(ThreadSink* sink, spool::EventKind kind, std::uint32
     if (!detail::make_room(sink, needed)) return nullptr;
   }
   sink->is_busy = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   if (bytes > to_end) [[unlikely]] {
     // The first word of a header is all that padding has, and all that the consumer reads of it.
     auto* padding = reinterpret_cast<std::uint64_t*>(sink->data + at);
@@ -120,6 +121,7 @@ inline std::uint64_t* begin(ThreadSink* sink, spool::EventKind kind, std::uint32
 inline void commit(ThreadSink* sink) noexcept {
   sink->head += sink->pending_bytes;
   sink->ring->head.store(sink->head, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   sink->is_busy = false;
   if (sink->head - sink->cached_tail > (sink->mask + 1) / 2) [[unlikely]]
     detail::wake_drain(sink);

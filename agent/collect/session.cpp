@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "agent/base/env.h"
+#include "agent/base/file_size_limit.h"
 #include "agent/collect/drain.h"
 #include "agent/contract/local_layout.h"
 #include "agent/spool/identity.h"
@@ -34,9 +35,12 @@ constinit thread_local ThreadSink* thread_sink __attribute__((tls_model("initial
 namespace {
 
 constexpr std::uint32_t kExitMilliseconds = 2000;
+// Less is no use: a spool grows by megabytes a minute, and its first blocks are written by the program's own thread.
+constexpr std::uint64_t kLeastFileBytes = 16 << 20;
 
 pthread_key_t thread_end_key;
 std::atomic<bool> is_forked_child{false};
+std::atomic<long> attaching_tid{0};
 
 // ---- threads ----------------------------------------------------------------------------------------------------
 
@@ -200,6 +204,9 @@ bool join_path(char (&path)[kPathBytes + 64], const char* name) noexcept {
 
 bool open_files(const RankIdentity& rank) noexcept {
   ProcessSlot& slot = *session.slot;
+  if (!is_file_size_allowed(kLeastFileBytes)) {
+    return give_up(SlotState::kFailed, "the process may not write files of 16 MiB (ulimit -f)");
+  }
   append_local_name(session.slot_index, slot.pid, LocalFile::kSpool, slot.spool_name, sizeof slot.spool_name);
   append_local_name(session.slot_index, slot.pid, LocalFile::kRings, slot.ring_name, sizeof slot.ring_name);
   char path[kPathBytes + 64];
@@ -282,12 +289,17 @@ SessionState settled_state() noexcept {
   if (state == SessionState::kUnattached &&
       session.state.compare_exchange_strong(state, SessionState::kAttaching, std::memory_order_acq_rel)) {
     const int saved_errno = errno;
+    attaching_tid.store(syscall(SYS_gettid), std::memory_order_relaxed);
     const bool is_recording = start_session();
     session.state.store(is_recording ? SessionState::kRecording : SessionState::kDead, std::memory_order_release);
-    if (is_recording) detail::capture.store(1, std::memory_order_release);
+    if (is_recording && session.page->plan.capture_events != 0) detail::capture.store(1, std::memory_order_release);
     errno = saved_errno;
   }
-  while ((state = session.state.load(std::memory_order_acquire)) == SessionState::kAttaching) sched_yield();
+  while ((state = session.state.load(std::memory_order_acquire)) == SessionState::kAttaching) {
+    // A signal handler that interrupted the attach would wait for itself.
+    if (attaching_tid.load(std::memory_order_relaxed) == syscall(SYS_gettid)) return SessionState::kDead;
+    sched_yield();
+  }
   return state;
 }
 
@@ -309,7 +321,9 @@ void count_drop(Drop drop, std::uint64_t count) noexcept {
   session.slot->drops[static_cast<int>(drop)].fetch_add(count, std::memory_order_relaxed);
 }
 
+// The registration log is shared with the parent: a forked child must not append to it.
 spool::StringId intern(const char* text, std::size_t length) noexcept {
+  if (is_forked_child.load(std::memory_order_relaxed)) return spool::kLostString;
   if (length > kMaxStringBytes) {
     length = kMaxStringBytes;
     count_drop(Drop::kPayloadTruncated);
@@ -325,6 +339,7 @@ spool::StringId intern(const char* text) noexcept {
 
 bool append_state(spool::StateKind kind, void* fixed, std::size_t fixed_bytes, const void* tail,
                   std::size_t tail_bytes) noexcept {
+  if (is_forked_child.load(std::memory_order_relaxed)) return false;
   if (session.state_log.append(kind, fixed, fixed_bytes, tail, tail_bytes)) return true;
   count_drop(Drop::kStateLogFull);
   return false;

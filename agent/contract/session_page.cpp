@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "agent/base/file_size_limit.h"
 #include "agent/base/unique_fd.h"
 
 namespace jaxprof {
@@ -63,6 +64,7 @@ SessionPage* map_session_page(const char* path) noexcept {
 }
 
 SessionPage* create_session_page(const char* path) noexcept {
+  if (!is_file_size_allowed(sizeof(SessionPage))) return nullptr;
   UniqueFd fd(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd) return nullptr;
   // posix_fallocate writes the blocks where the file system cannot reserve them.

@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "agent/base/file_size_limit.h"
+
 namespace jaxprof::spool {
 namespace {
 
@@ -16,6 +18,7 @@ constexpr std::uint64_t round_to_page(std::uint64_t bytes) noexcept {
 }
 
 void* allocate_and_map(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  if (!is_file_size_allowed(offset + bytes)) return nullptr;
   const int failure = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   if (failure != 0) {
     errno = failure;
