@@ -152,8 +152,9 @@ std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64
   }
   std::string line = fmt::format("{}", ranks.size());
   if (expected_ranks) line += fmt::format(" of {}", *expected_ranks);
-  line += fmt::format(" ranks written, {} events, {} dropped; {}/ ({})", grouped(events), grouped(dropped), directory,
-                      readable_bytes(bytes));
+  line += fmt::format(" {} written, {} events, {} dropped; {}/ ({})",
+                      ranks.size() == 1 && !expected_ranks ? "rank" : "ranks", grouped(events), grouped(dropped),
+                      directory, readable_bytes(bytes));
   if (n_processes == 0) line += "; no process called NVTX, CUDA or NCCL";
   if (kept > 0) line += fmt::format("; {} spools left on their nodes", kept);
   return line;

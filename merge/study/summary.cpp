@@ -201,9 +201,10 @@ std::string verdict_of(const RunTables& run, const CallCounts& counts) {
   const auto n_profiled = std::count_if(run.tasks.state.begin(), run.tasks.state.end(), is_profiled);
   const auto n_partial = std::count_if(run.collectives.flags.begin(), run.collectives.flags.end(),
                                        [](std::uint16_t flags) { return (flags & kInstancePartial) != 0; });
-  std::string text = fmt::format("{} of {} tasks profiled on {} nodes; {} NCCL calls, {} matched to {} instances",
-                                 n_profiled, run.tasks.state.size(), run.attributes.n_nodes, counts.n_calls,
-                                 counts.n_matched, run.collectives.flags.size());
+  std::string text =
+      fmt::format("{} of {} tasks profiled on {} node{}; {} NCCL calls, {} matched to {} instances", n_profiled,
+                  run.tasks.state.size(), run.attributes.n_nodes, run.attributes.n_nodes == 1 ? "" : "s",
+                  counts.n_calls, counts.n_matched, run.collectives.flags.size());
   if (n_partial > 0) text += fmt::format(" ({} partial)", n_partial);
   return text + fmt::format("; {} events dropped", run.attributes.n_dropped);
 }
