@@ -36,9 +36,13 @@ struct Session {
   std::atomic<spool::RingHeader*> rings[kMaxThreadRings] = {};
   ThreadSink* sinks[kMaxThreadRings] = {};  // of the ring with the same index; under `state_log`'s lock
   std::atomic<std::uint32_t> thread_count{0};
+  std::atomic<bool> is_forked_child{false};
 };
 
 // Constant-initialised and never destroyed.
 extern constinit Session session;
+
+// Has threads give their rings back when they end (thread_sink.cpp); once, by attach. False: no thread key is left.
+bool watch_thread_ends() noexcept;
 
 }  // namespace jaxprof::collect
