@@ -125,3 +125,12 @@ class FolderCase(unittest.TestCase):
         self.assertTrue(lines[0].startswith("jaxprof-"), f"\n{ended}")
         for word in words:
             self.assertIn(word, lines[0])
+
+
+class OwnFolderCase(FolderCase):
+    """Each test in an empty folder of its own."""
+
+    def setUp(self):
+        path = self.folder / self._testMethodName
+        path.mkdir()
+        os.chdir(path)
