@@ -3,13 +3,20 @@
 #define XXH_INLINE_ALL
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <cstring>
 
+#include "agent/base/clocks.h"
+
 namespace jaxprof::collect {
 namespace {
 
+constexpr std::int64_t kLongestWaitNs = 1'000'000'000;
+constexpr int kYields = 64;
 constexpr std::uint64_t kLogCapacity = StateLog::kSegmentBytes - sizeof(spool::StateLogHeader);
 
 const char* text_of(const spool::StringState* string) noexcept {
@@ -19,13 +26,20 @@ const char* text_of(const spool::StringState* string) noexcept {
 }  // namespace
 
 bool BoundedLock::lock() noexcept {
-  for (int spin = 0; spin < 2000; ++spin) {
-    bool expected = false;
-    if (is_held_.compare_exchange_weak(expected, true, std::memory_order_acquire)) return true;
-    // The holder does microseconds of work, unless it is growing the memory file: let it run.
-    if (spin % 16 == 15) sched_yield();
+  const int self = static_cast<int>(syscall(SYS_gettid));
+  const std::int64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + kLongestWaitNs;
+  for (int attempt = 0;; ++attempt) {
+    int holder = 0;
+    if (holder_.compare_exchange_strong(holder, self, std::memory_order_acquire)) return true;
+    if (holder == self) return false;
+    if (attempt < kYields) {
+      sched_yield();
+    } else {
+      constexpr timespec kPause{0, 50'000};
+      nanosleep(&kPause, nullptr);
+      if (clock_ns(CLOCK_MONOTONIC) > deadline_ns) return false;
+    }
   }
-  return false;
 }
 
 bool StateLog::open(spool::MemoryFile* memory, std::uint64_t cap_bytes) noexcept {

@@ -1,6 +1,6 @@
 // Keeps what a process registers: strings by content, and state records of every kind, appended to log segments of the
-// memory file. Looking a known string up is lock-free. Adding takes a spin lock with a bounded wait, so that a signal
-// handler, or a thread that was suspended inside, can never hang a caller: it loses the string instead, and counts.
+// memory file. Looking a known string up is lock-free. Adding takes a lock that can never hang its caller: a signal
+// handler that interrupted the holder loses its string instead, and counts.
 #pragma once
 
 #include <atomic>
@@ -12,14 +12,16 @@
 
 namespace jaxprof::collect {
 
-// A lock for rare, short sections; gives up instead of waiting for ever.
+// A lock for rare sections of microseconds (a new string) to milliseconds (a new ring, which the disk allocates). A
+// holder always goes on, so others wait for it; but a signal handler that interrupted the holder would wait for itself,
+// and is refused at once. A second is the most that anyone waits, should the system stop the holder.
 class BoundedLock {
  public:
   bool lock() noexcept;
-  void unlock() noexcept { is_held_.store(false, std::memory_order_release); }
+  void unlock() noexcept { holder_.store(0, std::memory_order_release); }
 
  private:
-  std::atomic<bool> is_held_{false};
+  std::atomic<int> holder_{0};  // gettid(); 0: free
 };
 
 class StateLog {
