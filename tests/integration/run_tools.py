@@ -7,6 +7,7 @@ Reading what the programs left is run_file.py and truth_log.py.
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -114,6 +115,7 @@ class FolderCase(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         os.chdir(cls.outside)
+        shutil.rmtree(cls.folder)
 
     def assert_status(self, ended, status):
         self.assertEqual(ended.status, status, f"\n{ended}")

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""All that NVTX 3 allows, against the puppet's own count: what the run file holds must equal it exactly, and what was
+lost must be counted exactly. No MPI, no launcher: jaxprof-exec before one program.
+"""
+
+import json
+import struct
+import unittest
+from collections import Counter
+
+import run_tools as tools
+from run_file import RunFile
+
+# Kinds of the puppet's account that open a range, by the kind of the rows that they make.
+OPENING = {"push": "push_pop", "push_payload": "push_pop", "start": "start_end", "start_payload": "start_end",
+           "mark": "mark", "mark_payload": "mark"}
+# What ends a range: pops on the thread of the push, ends on any.
+CLOSING = {"pop": "push_pop", "pop_payload": "push_pop", "end": "start_end", "end_payload": "start_end"}
+
+
+def account(path="truth.json"):
+    """The puppet's images in order, each a dictionary (nvtx_puppet.cpp)."""
+    with open(path) as lines:
+        return [json.loads(line) for line in lines]
+
+
+def counts(image, kinds):
+    """(domain, thread, kind of row): number of calls."""
+    result = Counter()
+    for entry in image["counts"]:
+        if entry["kind"] in kinds:
+            result[entry["domain"], entry["tid"], kinds[entry["kind"]]] += entry["count"]
+    return result
+
+
+def payload_value(type_, bits):
+    """What the run file says of a basic payload, as (integer, float); NVTX_PAYLOAD_TYPE_* of nvToolsExt.h."""
+    packed = struct.pack("<Q", bits)
+    formats = {1: "<q", 2: "<q", 3: "<d", 4: "<I", 5: "<i", 6: "<f"}  # integers are int64, so a huge uint64 wraps
+    value = struct.unpack_from(formats[type_], packed)[0]
+    # the least int64 is the run file's word for "missing"
+    return (None if value == -2**63 else value, None) if type_ not in (3, 6) else (None, value)
+
+
+class NvtxCase(tools.OwnFolderCase):
+    def profile(self, *options, status=0, merge_status=tools.DONE):
+        """Runs the puppet and merges; the puppet's account lies in truth.json."""
+        self.job = tools.run(tools.EXEC, "-o", "prof/rank", "--", tools.NVTX_PUPPET, "--out", "truth.json", *options)
+        self.assert_status(self.job, status)
+        self.merged = tools.merge("prof")
+        self.assert_status(self.merged, merge_status)
+        run = RunFile("run.h5")
+        self.addCleanup(run.close)
+        return run
+
+    def counted(self, rows):
+        return Counter((row["domain"] or "", row["tid"], row["kind"]) for row in rows)
+
+    def drops(self, run):
+        """Cause: count, of the run file; the sum is told in both other places too."""
+        drops = {row["code"][len("drop."):]: row["count"] for row in run.rows("diagnostics")
+                 if row["code"].startswith("drop.")}
+        total = sum(drops.values())
+        self.assertEqual(run.file.attrs["n_dropped"], total)
+        self.assertEqual(sum(process["n_dropped"] for process in run.rows("job/processes")), total)
+        self.assertIn(f"{total} dropped", self.merged.out)
+        self.assertIn(f"{total:,} dropped".replace(",", " "), self.job.err)
+        return drops
+
+
+class Exactness(NvtxCase):
+    def setUp(self):
+        super().setUp()
+        self.run_file = self.profile("--burst", "1000", "--threads", "4")
+        self.rows = self.run_file.rows("events/nvtx")
+        self.image, = account()
+
+    def test_everything_that_was_emitted_is_there(self):
+        self.assertEqual(self.drops(self.run_file), {})
+        self.assertEqual(self.counted(self.rows), counts(self.image, OPENING))
+        ended = [row for row in self.rows if row["dur_ns"] is not None and row["kind"] != "mark"]
+        closed = counts(self.image, CLOSING)
+        self.assertEqual(Counter((domain, kind) for domain, _, kind in self.counted(ended).elements()),
+                         Counter((domain, kind) for domain, _, kind in closed.elements()))
+        self.assert_names()
+        self.assert_payloads()
+        self.assert_nesting()
+
+    def assert_names(self):
+        names = Counter((row["domain"], row["name"]) for row in self.rows)
+        for name in ("default ascii", "default wide", "default mark", "default wide mark", "default range",
+                     "default wide range"):
+            self.assertEqual(names[None, name], 10, name)
+        self.assertEqual(names[None, "default attributes"], 30)
+        for domain, times in (("alpha", 20), ("beta", 10)):
+            for name in (f"{domain} registered", "plain", "wide"):
+                self.assertEqual(names[domain, name], times, (domain, name))
+        for name in ("straße 中", None, "x" * 5000):
+            self.assertEqual(names["wide domain", name], 1)
+        self.assertEqual(names["passing", "before the end"], 1)
+        self.assertEqual(names["start end", "handed over 0"], 4)
+        self.assertEqual(names["burst", "burst"], 4000)
+        for depth in range(50):
+            self.assertEqual(names["nested", f"level {depth}"], 40)
+        categories = Counter(row["category"] for row in self.rows if row["domain"] == "marks")
+        self.assertEqual(categories, {"seven": 5, "eight": 5})
+
+    def assert_payloads(self):
+        expected = Counter((entry["domain"], entry["message"], *payload_value(entry["type"], entry["bits"]))
+                           for entry in self.image["payloads"])
+        found = Counter((row["domain"], row["name"], row["payload"], row["payload_f64"]) for row in self.rows
+                        if row["domain"] == "payloads")
+        self.assertEqual(found, expected)
+
+    def assert_nesting(self):
+        for row in self.rows:
+            if row["domain"] != "nested":
+                continue
+            self.assertEqual(row["depth"], int(row["name"].removeprefix("level ")))
+            if row["depth"] == 0:
+                self.assertIsNone(row["parent"])
+                continue
+            parent = self.rows[row["parent"]]
+            self.assertEqual((parent["tid"], parent["depth"]), (row["tid"], row["depth"] - 1))
+            self.assertLessEqual(parent["start_ns"], row["start_ns"])
+            self.assertGreaterEqual(parent["start_ns"] + parent["dur_ns"], row["start_ns"] + row["dur_ns"])
+
+
+class Processes(NvtxCase):
+    def test_a_forked_child_is_ignored_and_counted(self):
+        run = self.profile("--fork", "yes", "--scenarios", "marks")
+        child, parent = sorted(account(), key=lambda image: image["counts"][0]["domain"] != "child")
+        lost = sum(entry["count"] for entry in child["counts"] if entry["kind"] in ("push", "pop"))
+        self.assertEqual(self.drops(run), {"forked-child": lost})
+        self.assertEqual(run.rows("job/processes")[0]["pid"], parent["pid"])
+        self.assertEqual(self.counted(run.rows("events/nvtx")), counts(parent, OPENING))
+
+    def test_an_image_that_exec_starts_is_a_second_process(self):
+        run = self.profile("--exec", "yes", "--scenarios", "marks", merge_status=tools.PARTIAL)
+        first, second = account()
+        self.assertEqual(first["pid"], second["pid"])
+        processes = run.rows("job/processes")
+        self.assertEqual([(row["pid"], row["is_complete"]) for row in processes],
+                         [(first["pid"], 0), (first["pid"], 1)])
+        self.assertEqual(self.counted(run.rows_by_process("events/nvtx")[1]), counts(second, OPENING))
+        self.assertEqual(len(run.diagnostics("spool.cut")), 1)
+
+    def assert_ends_without_goodbye(self, way, status, task):
+        """Less than a second old, all may be lost; what is there is true, and the cut is told."""
+        run = self.profile("--exit", way, "--burst", "1000", status=status, merge_status=tools.PARTIAL)
+        image, = account()
+        self.assertEqual(self.counted(run.rows("events/nvtx")) - counts(image, OPENING), Counter())
+        self.assertEqual([row["is_complete"] for row in run.rows("job/processes")], [0])
+        self.assertEqual(len(run.diagnostics("spool.cut")), 1)
+        self.assertEqual([(row["exit_code"], row["signal"]) for row in run.rows("job/tasks")], [task])
+
+    def test_underscore_exit(self):
+        self.assert_ends_without_goodbye("_exit", 0, (0, None))
+
+    def test_abort(self):
+        self.assert_ends_without_goodbye("abort", -6, (134, 6))
+
+    def test_kill(self):
+        self.assert_ends_without_goodbye("kill", -9, (137, 9))
+
+    def test_exit(self):
+        run = self.profile("--exit", "exit", "--scenarios", "marks")
+        self.assertEqual(self.counted(run.rows("events/nvtx")), counts(account()[0], OPENING))
+
+
+class Overload(NvtxCase):
+    def test_recorded_and_dropped_are_what_was_emitted(self):
+        run = self.profile("--scenarios", "burst", "--burst", "400000", "--threads", "8")
+        emitted = sum(entry["count"] for entry in account()[0]["counts"] if entry["kind"] in ("push", "pop"))
+        drops = self.drops(run)
+        self.assertEqual(set(drops) - {"ring-full"}, set())
+        recorded = sum(process["n_events"] for process in run.rows("job/processes"))
+        self.assertEqual(recorded + drops.get("ring-full", 0), emitted)
+        self.assertEqual(tools.DONE, self.merged.status)
+
+
+if __name__ == "__main__":
+    unittest.main()
