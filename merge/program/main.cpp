@@ -24,9 +24,10 @@ void print(const std::string& line) {
 // The run that was asked for. Spools of which nobody knows the run go with the only one there is.
 Result<rundir::FoundRun> choose_run(rundir::RunDirectory directory, const std::string& wanted) {
   if (directory.runs.empty()) {
-    std::string reasons;
-    for (const rundir::UnreadableFile& file : directory.unreadable_spools) reasons += "\n  " + file.reason;
-    return fail(ErrorCode::kInputUnreadable, "no spool in " + directory.path + " can be read:" + reasons);
+    const std::size_t others = directory.unreadable_spools.size() - 1;
+    return fail(ErrorCode::kInputUnreadable,
+                "no spool in " + directory.path + " can be read: " + directory.unreadable_spools.front().reason +
+                    (others > 0 ? " (and " + std::to_string(others) + " more)" : ""));
   }
   if (wanted.empty() && directory.runs.size() > 1) {
     return fail(ErrorCode::kUsage,
