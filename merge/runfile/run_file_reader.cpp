@@ -55,10 +55,11 @@ Result<Handle> open_hdf5(const std::string& path) {
 Status check_schema(hid_t file, std::string& schema_version) {
   const auto schema = read_text_attribute(file, "schema");
   if (!schema) return unreadable("is HDF5 but not a run file: " + schema.error().message);
-  constexpr std::string_view kFamily = kSchemaName.substr(0, kSchemaName.find('/') + 1);
-  if (!std::string_view{*schema}.starts_with(kFamily)) {
+  const auto refuse = [&schema] {
     return unreadable("is of another schema: \"" + *schema + "\" instead of \"" + std::string(kSchemaName) + "\"");
-  }
+  };
+  constexpr std::string_view kFamily = kSchemaName.substr(0, kSchemaName.find('/') + 1);
+  if (!std::string_view{*schema}.starts_with(kFamily)) return refuse();
   if (auto read = read_attribute(file, "schema_version", schema_version); !read) return read;
   unsigned major = 0;
   const auto [end, error] =
@@ -68,6 +69,7 @@ Status check_schema(hid_t file, std::string& schema_version) {
     return unreadable("has schema version " + schema_version +
                       ", this program reads 1.x; take the jaxprof that wrote it");
   }
+  if (*schema != kSchemaName) return refuse();
   return {};
 }
 
