@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""SIGKILL at any moment costs no more than the last second, whether it meets the process or its wrapper, and the merge
+says that something is cut. No launcher: one puppet that calls every 20 ms, killed after a second and a half.
+"""
+
+import os
+import re
+import signal
+import time
+import unittest
+from pathlib import Path
+
+import run_tools as tools
+from run_file import RunFile
+from truth_log import TruthLog, read_log
+
+LIVES_S = 1.6
+FLUSHED_AFTER_NS = 1_000_000_000
+
+
+def is_alive(pid):
+    """A dead process that nobody has waited for is not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+class HardKill(tools.OwnFolderCase):
+    def start(self):
+        """jaxprof-exec and the pid of the puppet under it, which has run for LIVES_S."""
+        os.mkdir("node")
+        wrapper = tools.start(tools.EXEC, "-o", "prof/rank", "--spool", "node", "--", tools.NCCL_PUPPET, "--ops",
+                              "allreduce", "--sizes", "1K", "--iterations", "100000", "--late", "0:20", "--log", "log")
+        deadline = time.monotonic() + tools.LIMIT_SECONDS
+        while not (Path("log").exists() and "what=call" in Path("log").read_text()):
+            self.assertLess(time.monotonic(), deadline, "the puppet never called")
+            time.sleep(0.02)
+        time.sleep(LIVES_S)
+        return wrapper, read_log("log")[0]["pid"]
+
+    def assert_old_calls_are_there(self, run):
+        calls = TruthLog("log").calls
+        self.assertFalse(TruthLog("log").has_footer)
+        old = [call for call in calls if call["after_raw_ns"] < calls[-1]["after_raw_ns"] - FLUSHED_AFTER_NS]
+        rows = run.rows("events/nccl")
+        self.assertGreater(len(old), 10)
+        self.assertGreaterEqual(len(rows), len(old))
+        self.assertEqual([row["bytes"] for row in rows], [call["bytes"] for call in calls[:len(rows)]])
+
+    def test_of_the_process(self):
+        wrapper, pid = self.start()
+        os.kill(pid, signal.SIGKILL)
+        self.assert_status(tools.finish(wrapper), -signal.SIGKILL)
+        self.assert_status(tools.merge("prof"), tools.PARTIAL)
+        self.assert_status(tools.merge("prof", "--allow-partial", "-f"), tools.DONE)
+        with RunFile("run.h5") as run:
+            self.assertEqual(len(run.diagnostics("spool.cut")), 1)
+            self.assertEqual([(task["state"], task["signal"]) for task in run.rows("job/tasks")], [("profiled", 9)])
+            self.assert_old_calls_are_there(run)
+        self.assertEqual(list(Path("node").iterdir()), [])
+
+    def test_of_the_wrapper(self):
+        wrapper, pid = self.start()
+        wrapper.kill()
+        self.assert_status(tools.finish(wrapper), -signal.SIGKILL)
+        deadline = time.monotonic() + 5
+        while is_alive(pid):
+            self.assertLess(time.monotonic(), deadline, "the job outlived its wrapper")
+            time.sleep(0.02)
+        merged = tools.merge("prof")
+        self.assert_status(merged, tools.PARTIAL)
+        folder = re.search(r"what it recorded is on \S+ in (\S+)", merged.out).group(1)
+        self.assert_status(tools.merge(folder, "-f"), tools.PARTIAL)
+        with RunFile("run.h5") as run:
+            self.assertEqual(len(run.diagnostics("spool.cut")), 1)
+            self.assert_old_calls_are_there(run)
+
+
+if __name__ == "__main__":
+    unittest.main()
