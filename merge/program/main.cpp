@@ -25,9 +25,9 @@ void print(const std::string& line) {
 Result<rundir::FoundRun> choose_run(rundir::RunDirectory directory, const std::string& wanted) {
   if (directory.runs.empty()) {
     const std::size_t others = directory.unreadable_spools.size() - 1;
-    return fail(ErrorCode::kInputUnreadable,
-                "no spool in " + directory.path + " can be read: " + directory.unreadable_spools.front().reason +
-                    (others > 0 ? " (and " + std::to_string(others) + " more)" : ""));
+    return fail(ErrorCode::kInputUnreadable, "no spool in " + directory.path +
+                                                 " can be read: " + directory.unreadable_spools.front().reason +
+                                                 (others > 0 ? " (and " + std::to_string(others) + " more)" : ""));
   }
   if (wanted.empty() && directory.runs.size() > 1) {
     return fail(ErrorCode::kUsage,
