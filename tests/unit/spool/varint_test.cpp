@@ -1,0 +1,63 @@
+#include "agent/spool/varint.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <vector>
+
+namespace jaxprof::spool {
+namespace {
+
+TEST(Varint, GivesBackWhatWasPut) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 100'000; ++i) {
+    const std::uint64_t value = random() >> (random() % 64);
+    std::array<std::uint8_t, kMaxVarintBytes> bytes{};
+    const std::uint8_t* end = put_varint(bytes.data(), value);
+    std::uint64_t read = ~value;
+    ASSERT_EQ(get_varint(bytes.data(), end, &read), end);
+    ASSERT_EQ(read, value);
+  }
+}
+
+TEST(Varint, TakesSevenBitsAByte) {
+  std::array<std::uint8_t, kMaxVarintBytes> bytes{};
+  const auto length = [&bytes](std::uint64_t value) { return put_varint(bytes.data(), value) - bytes.data(); };
+  EXPECT_EQ(length(0), 1);
+  EXPECT_EQ(length(127), 1);
+  EXPECT_EQ(length(128), 2);
+  EXPECT_EQ(length(UINT64_MAX), static_cast<std::ptrdiff_t>(kMaxVarintBytes));
+}
+
+TEST(Varint, RefusesWhatIsCutOffAtEveryLength) {
+  std::array<std::uint8_t, kMaxVarintBytes> bytes{};
+  const std::uint8_t* end = put_varint(bytes.data(), UINT64_MAX);
+  std::uint64_t value = 5;
+  for (const std::uint8_t* cut = bytes.data(); cut < end; ++cut) {
+    EXPECT_EQ(get_varint(bytes.data(), cut, &value), nullptr);
+  }
+  EXPECT_EQ(value, 5u);
+}
+
+TEST(Varint, RefusesMoreThan64Bits) {
+  std::uint64_t value = 0;
+  std::vector<std::uint8_t> bytes(9, 0xff);
+  bytes.push_back(2);
+  EXPECT_EQ(get_varint(bytes.data(), bytes.data() + bytes.size(), &value), nullptr);
+  bytes.assign(20, 0x80);
+  EXPECT_EQ(get_varint(bytes.data(), bytes.data() + bytes.size(), &value), nullptr);
+}
+
+TEST(FoldSign, KeepsSmallNumbersOfEitherSignShort) {
+  EXPECT_EQ(fold_sign(0), 0u);
+  EXPECT_EQ(fold_sign(-1), 1u);
+  EXPECT_EQ(fold_sign(1), 2u);
+  EXPECT_EQ(fold_sign(-2), 3u);
+  for (const std::int64_t value : {INT64_MIN, INT64_MIN + 1, std::int64_t{-77}, std::int64_t{0}, INT64_MAX}) {
+    EXPECT_EQ(unfold_sign(fold_sign(value)), value);
+  }
+}
+
+}  // namespace
+}  // namespace jaxprof::spool
