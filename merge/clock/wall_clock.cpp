@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace jaxprof::clock {
 namespace {
@@ -11,6 +12,28 @@ constexpr std::int64_t kKnotSpacingNs = 1'000'000'000;
 // A disciplined clock is slewed by at most 500 ppm (adjtimex(2)); what moves faster was set.
 constexpr double kMaxSlew = 500e-6;
 constexpr std::int64_t kStepFloorNs = 1'000'000;
+
+// A node that is up for more than 36 years is a damaged file. The limits keep every difference below within 64 bits.
+constexpr std::int64_t kLastRawNs = std::int64_t{1} << 60;
+
+bool is_plausible(const spool::AnchorRecord& anchor) {
+  return anchor.realtime_ns >= 0 && anchor.realtime_ns <= WallClockModel::kLastNs && anchor.monotonic_raw_ns >= 0 &&
+         anchor.monotonic_raw_ns <= kLastRawNs;
+}
+
+// Plausible anchors by counter, each counter once, CLOCK_MONOTONIC_RAW rising with it.
+std::vector<spool::AnchorRecord> put_in_order(std::span<const spool::AnchorRecord> anchors) {
+  std::vector<spool::AnchorRecord> sorted;
+  std::copy_if(anchors.begin(), anchors.end(), std::back_inserter(sorted), is_plausible);
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.counter < b.counter; });
+  std::vector<spool::AnchorRecord> rising;
+  for (const spool::AnchorRecord& anchor : sorted) {
+    const bool is_later = rising.empty() || (anchor.counter > rising.back().counter &&
+                                             anchor.monotonic_raw_ns >= rising.back().monotonic_raw_ns);
+    if (is_later) rising.push_back(anchor);
+  }
+  return rising;
+}
 
 std::vector<spool::AnchorRecord> thin(std::span<const spool::AnchorRecord> sorted) {
   std::vector<spool::AnchorRecord> kept;
@@ -34,12 +57,8 @@ std::vector<spool::AnchorRecord> thin(std::span<const spool::AnchorRecord> sorte
 
 WallClockModel WallClockModel::fit(std::span<const spool::AnchorRecord> anchors) {
   WallClockModel model;
-  if (anchors.empty()) return model;
-  std::vector<spool::AnchorRecord> sorted(anchors.begin(), anchors.end());
-  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.counter < b.counter; });
-  sorted.erase(
-      std::unique(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.counter == b.counter; }),
-      sorted.end());
+  std::vector<spool::AnchorRecord> sorted = put_in_order(anchors);
+  if (sorted.empty()) return model;
 
   std::int64_t step_sum_ns = 0;
   std::int64_t previous_offset_ns = sorted.front().realtime_ns - sorted.front().monotonic_raw_ns;
@@ -55,7 +74,7 @@ WallClockModel WallClockModel::fit(std::span<const spool::AnchorRecord> anchors)
     }
     previous_offset_ns = offset_ns;
     previous_raw_ns = anchor.monotonic_raw_ns;
-    anchor.realtime_ns -= step_sum_ns;
+    anchor.realtime_ns = std::clamp(anchor.realtime_ns - step_sum_ns, std::int64_t{0}, kLastNs);
   }
 
   const std::vector<spool::AnchorRecord> kept = thin(sorted);
@@ -78,7 +97,11 @@ std::int64_t WallClockModel::realtime_ns(std::uint64_t counter) const {
   const Knot& knot = after == knots_.begin() ? *after : *(after - 1);
   // Unsigned difference, signed meaning: a stamp before the first anchor gives a negative one.
   const auto ticks = static_cast<std::int64_t>(counter - knot.counter);
-  return knot.realtime_ns + std::llround(static_cast<double>(ticks) * knot.ns_per_tick);
+  // As far as the year 2116 either way, where a double still becomes an integer.
+  const double ns = std::clamp(static_cast<double>(ticks) * knot.ns_per_tick, -static_cast<double>(kLastNs),
+                               static_cast<double>(kLastNs));
+  // At most 2^62 - 1 and 2^62, so the sum fits.
+  return std::clamp(knot.realtime_ns + static_cast<std::int64_t>(std::llround(ns)), std::int64_t{0}, kLastNs);
 }
 
 }  // namespace jaxprof::clock

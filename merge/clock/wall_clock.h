@@ -20,12 +20,16 @@ struct WallClockStep {
 
 class WallClockModel {
  public:
-  // `anchors` of all processes that share the counter, in any order. Without any anchor the model maps nothing.
+  static constexpr std::int64_t kLastNs = (std::int64_t{1} << 62) - 1;  // in the year 2116
+
+  // `anchors` of all processes that share the counter, in any order. Ones with times that no clock shows (before 1970,
+  // after kLastNs) are left out. Without any anchor the model maps nothing.
   static WallClockModel fit(std::span<const spool::AnchorRecord> anchors);
 
   bool is_valid() const { return !knots_.empty(); }
   // CLOCK_REALTIME, ns since the Unix epoch, at the instant `counter` was read: linear between anchors, extrapolated
-  // beyond the first and last. Rises with `counter`. Only if is_valid().
+  // beyond the first and last, and held within 0 and kLastNs, so that two times can always be subtracted. Rises with
+  // `counter`. Only if is_valid().
   std::int64_t realtime_ns(std::uint64_t counter) const;
   const std::vector<WallClockStep>& steps() const { return steps_; }
 
