@@ -12,6 +12,8 @@ if [ "${1:-}" = --jax ]; then
     out=$ROOT/build/demo-jax
     bash "$ROOT/slurm/demo.sh" --jax --out "$out"
     /usr/bin/python3 "$ROOT/tests/integration/check_demo_file.py" "$out/run.h5" jax 20
+    cmp "$out/unprofiled1.losses" "$out/profiled.losses"
+    [ "$(wc -l <"$out/profiled.losses")" = 20 ]
 else
     out=$ROOT/build/demo
     bash "$ROOT/slurm/demo.sh" --out "$out"
