@@ -7,6 +7,7 @@ Gather and Scatter are the sends and receives that NCCL makes of them. Times are
 nodes of the local cluster share.
 """
 
+import json
 import shutil
 import subprocess
 import unittest
@@ -25,6 +26,11 @@ ALL_OPERATIONS = "allreduce,allgather,reducescatter,broadcast,reduce,alltoall,ga
 # Between the puppet's stamps and ours lie two conversions to the wall clock, each from pairs of stamps that were taken
 # one after the other; measured on a busy machine: below 10 us.
 CLOCK_TOLERANCE_NS = 200_000
+
+
+def size_bytes(call):
+    """In nccl-tests' convention."""
+    return call["bytes"] * (call["n_ranks"] if call["function"] in PER_RANK else 1)
 
 
 class ChainCase(tools.FolderCase):
@@ -142,10 +148,23 @@ class EveryCall:
     def test_standard_error_has_two_lines(self):
         self.assertEqual(len(self.job.lines_of_jaxprof()), 2, str(self.job))
 
+    def test_spread_counts_each_call_once_and_prints_no_bandwidth(self):
+        answer = tools.study("spread", "run.h5", "--format", "json")
+        self.assert_status(answer, tools.DONE)
+        spread = json.loads(answer.out)
+        expected = Counter((call["function"], call["n_ranks"], size_bytes(call)) for call, _ in self.pairs())
+        functions = {function for function, _, _ in expected}
+        found = Counter()
+        for row in spread["rows"]:
+            if row["op"] in functions:
+                found[row["op"], row["ranks"], row["size_bytes"]] += row["count"]
+            self.assertEqual((row["time"], row["algbw_gb_per_s"], row["busbw_gb_per_s"]), ("host", None, None))
+        self.assertEqual(found, expected)
+        self.assertTrue([note for note in spread["notes"] if "busbw are empty" in note], spread["notes"])
+        self.assertIn("host time: enqueue, not transfer", tools.study("spread", "run.h5").out)
+
     def assert_sizes(self, call, row):
-        self.assertEqual(row["bytes"], call["bytes"])
-        factor = call["n_ranks"] if call["function"] in PER_RANK else 1
-        self.assertEqual(row["size_bytes"], call["bytes"] * factor)
+        self.assertEqual((row["bytes"], row["size_bytes"]), (call["bytes"], size_bytes(call)), f"{call}\n{row}")
 
 
 class NvtxAndPlugin(EveryCall, ChainCase):
