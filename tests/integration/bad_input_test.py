@@ -96,6 +96,29 @@ class BadInput(tools.OwnFolderCase):
         self.assert_one_clear_line(merged, "run.h5", "-f")
         self.assertEqual(Path("run.h5").read_text(), "mine")
 
+    def test_a_run_that_left_nothing(self):
+        os.makedirs("nothing/.run-7.0.0")
+        merged = tools.merge("nothing")
+        self.assert_status(merged, tools.UNREADABLE)
+        self.assert_one_clear_line(merged, "run 7.0.0", "no task record and no spool")
+        self.assertFalse(Path("run.h5").exists())
+
+    # ---- task records
+
+    def test_a_bad_record_is_listed_by_its_path(self):
+        shutil.copytree(self.folder / "whole", "prof")
+        record, = Path("prof").glob(".run-*/task.*.start.json")
+        for content in ("", "{", "[]", "null", "{}", "\xff\x00", '{"version_of_record": 99}'):
+            record.write_text(content)
+            merged = tools.merge("prof", "-f")
+            self.assert_status(merged, tools.PARTIAL)
+            with RunFile("run.h5") as run:
+                text = run.diagnostics("file.unreadable")[0]["text"]
+                self.assertIn(str(record), text)
+                self.assertIn(text, merged.out)
+                self.assertNotIn("exception", text)
+            self.assert_is_a_beginning("run.h5")
+
     # ---- spools
 
     def test_spools_that_are_none(self):

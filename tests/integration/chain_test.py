@@ -24,7 +24,7 @@ import pandas as pd  # noqa: E402
 N_RANKS = 4
 ALL_OPERATIONS = "allreduce,allgather,reducescatter,broadcast,reduce,alltoall,gather,scatter,sendrecv,group"
 # Between the puppet's stamps and ours lie two conversions to the wall clock, each from pairs of stamps that were taken
-# one after the other; measured on a busy machine: below 10 us.
+# one after the other; measured: within 2 us, and within 50 us with six busy processes a core.
 CLOCK_TOLERANCE_NS = 200_000
 
 
@@ -316,10 +316,11 @@ class NvtxAlone(EveryCall, ChainCase):
 
 
 class LateRank(ChainCase):
-    """Rank 2 sleeps 40 ms before each call. What counts is what the puppet's stamps say came of it."""
+    """Rank 2 sleeps 100 ms before each call. What counts is what the puppet's stamps say came of it: on a busy machine
+    others come late as well."""
 
     api = "plugin,nvtx"
-    options = ("--ops", "allreduce", "--sizes", "1K", "--iterations", "12", "--late", "2:40")
+    options = ("--ops", "allreduce", "--sizes", "1K", "--iterations", "12", "--late", "2:100")
 
     def test_is_last_in_every_instance_that_it_was_late_for(self):
         n_late = 0
@@ -336,7 +337,7 @@ class LateRank(ChainCase):
             self.assertGreaterEqual(instance["last_enqueue_ns"] - instance["first_enqueue_ns"],
                                     lateness_ns - 2 * CLOCK_TOLERANCE_NS)
         self.assertEqual(len(self.instances), 12)
-        self.assertGreaterEqual(n_late, 6, "the machine was too busy for a late rank")
+        self.assertGreaterEqual(n_late, 3, "the machine was too busy for a late rank")
 
 
 if __name__ == "__main__":
