@@ -83,6 +83,13 @@ std::string dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// What the library says, without the name that it gives to the kind of error: "[json.exception.parse_error.101] …".
+std::string cause_of(const nlohmann::json::exception& error) {
+  const std::string text = error.what();
+  const std::size_t end = text.find("] ");
+  return text.starts_with('[') && end != std::string::npos ? text.substr(end + 2) : text;
+}
+
 // The JSON library throws; nothing of that leaves this file.
 template <typename Record, typename Read>
 Result<Record> parse(const std::string& text, const char* what, Read&& read) {
@@ -96,7 +103,7 @@ Result<Record> parse(const std::string& text, const char* what, Read&& read) {
     read(json, record);
     return record;
   } catch (const nlohmann::json::exception& error) {
-    return fail(ErrorCode::kInputUnreadable, std::string("not a ") + what + ": " + error.what());
+    return fail(ErrorCode::kInputUnreadable, std::string("not a ") + what + ": " + cause_of(error));
   }
 }
 

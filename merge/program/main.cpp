@@ -35,6 +35,12 @@ Result<rundir::FoundRun> choose_run(rundir::RunDirectory directory, const std::s
   }
   for (rundir::FoundRun& run : directory.runs) {
     if (!wanted.empty() && run.run_id != wanted) continue;
+    if (run.tasks.empty() && run.spools.empty()) {
+      return fail(
+          ErrorCode::kInputUnreadable,
+          directory.path + " holds nothing of run " + run.run_id + ": " +
+              (run.unreadable_records.empty() ? "no task record and no spool" : run.unreadable_records.front().reason));
+    }
     if (directory.runs.size() == 1) {
       run.unreadable_records.insert(run.unreadable_records.end(), directory.unreadable_spools.begin(),
                                     directory.unreadable_spools.end());

@@ -46,7 +46,9 @@ void read_records(const std::string& folder, FoundRun* run) {
     const std::string task = run_layout::task_of_start_record(name);
     if (task.empty()) continue;
     const auto read = [&run](const std::string& path, auto parse) {
-      auto record = read_small_file(path).and_then(parse);
+      auto record = read_small_file(path).and_then([&](const std::string& text) {
+        return parse(text).map_error([&path](Error error) { return std::move(error).wrap(path); });
+      });
       if (!record) run->unreadable_records.push_back({path, record.error().message});
       return record;
     };
