@@ -17,6 +17,12 @@ namespace jaxprof::collect {
 
 inline constexpr std::size_t kMaxDomains = 4096;
 
+// The ranges that a thread has open in one NVTX domain.
+struct OpenRanges {
+  std::uint16_t depth = 0;
+  std::uint16_t unseen_ends = 0;  // of pops that could not be recorded: nvtx_field::kPopUnseenEnds, not yet told
+};
+
 // What a thread keeps to itself. Made on its first event, used by that thread only; given back when it ends.
 struct ThreadSink {
   std::uint8_t* data = nullptr;     // of the ring
@@ -25,10 +31,10 @@ struct ThreadSink {
   std::uint64_t cached_tail = 0;    // <= ring->tail
   std::uint64_t pending_bytes = 0;  // of the record between begin() and commit()
   spool::RingHeader* ring = nullptr;
-  std::uint32_t thread = 0;               // number of the thread in the spool
-  bool is_busy = false;                   // between begin() and commit(): a signal handler must not start another
-  std::uint64_t handle_count = 0;         // for unique numbers: NVTX range ids, NCCL handles
-  std::uint16_t depth[kMaxDomains] = {};  // open NVTX ranges by domain
+  std::uint32_t thread = 0;             // number of the thread in the spool
+  bool is_busy = false;                 // between begin() and commit(): a signal handler must not start another
+  std::uint64_t handle_count = 0;       // for unique numbers: NVTX range ids, NCCL handles
+  OpenRanges ranges[kMaxDomains] = {};  // by domain
 };
 
 namespace detail {

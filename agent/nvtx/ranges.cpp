@@ -124,23 +124,26 @@ void copy(const Blobs& blobs, std::uint64_t* to) noexcept {
   }
 }
 
-// Writes Push, Start or Mark. `range` is 0 unless it is a Start.
-void write_begin(ThreadSink* sink, EventKind kind, std::uint16_t domain, std::uint16_t depth, nvtxRangeId_t range,
+// Writes Push, Start or Mark; false if it was dropped. `last_field` is a Start's range id or a Push's unseen ends, and
+// is left out if it is 0.
+bool write_begin(ThreadSink* sink, EventKind kind, std::uint16_t domain, std::uint16_t depth, std::uint64_t last_field,
                  const Attributes& attributes, std::uint64_t stamp) noexcept {
-  const std::uint32_t field_count = range != 0 ? 4 : attributes.payload_type != 0 ? 3 : 1;
+  static_assert(spool::nvtx_field::kRangeId == spool::nvtx_field::kPushUnseenEnds);
+  const std::uint32_t field_count = last_field != 0 ? 4 : attributes.payload_type != 0 ? 3 : 1;
   Blobs blobs;
   if (attributes.blob_count > 0) [[unlikely]]
     blobs = measure(attributes.blobs, attributes.blob_count);
   std::uint64_t* fields = collect::begin(sink, kind, attributes.message, stamp, field_count, blobs.total);
-  if (fields == nullptr) return;
+  if (fields == nullptr) return false;
   fields[spool::nvtx_field::kContext] = spool::pack({domain, depth, attributes.category});
   if (field_count > 1) {
     fields[spool::nvtx_field::kPayloadType] = static_cast<std::uint32_t>(attributes.payload_type);
     fields[spool::nvtx_field::kPayload] = attributes.payload;
   }
-  if (range != 0) fields[spool::nvtx_field::kRangeId] = range;
+  if (last_field != 0) fields[spool::nvtx_field::kRangeId] = last_field;
   if (blobs.count > 0) copy(blobs, fields + field_count);
   collect::commit(sink);
+  return true;
 }
 
 // The depth is kept whether or not events are recorded, so that a window may open inside a range.
@@ -148,9 +151,12 @@ int push_attributes(std::uint16_t domain, const Attributes& attributes, std::uin
   const bool is_capturing = collect::is_capturing();
   ThreadSink* sink = collect::thread_sink();
   if (sink == nullptr) return -1;
-  const std::uint16_t depth = sink->depth[domain];
-  if (depth < UINT16_MAX) sink->depth[domain] = static_cast<std::uint16_t>(depth + 1);
-  if (is_capturing) write_begin(sink, EventKind::kNvtxPush, domain, depth, 0, attributes, stamp);
+  collect::OpenRanges& open = sink->ranges[domain];
+  const std::uint16_t depth = open.depth;
+  if (depth < UINT16_MAX) open.depth = static_cast<std::uint16_t>(depth + 1);
+  if (is_capturing && write_begin(sink, EventKind::kNvtxPush, domain, depth, open.unseen_ends, attributes, stamp)) {
+    open.unseen_ends = 0;
+  }
   return depth;
 }
 
@@ -169,17 +175,21 @@ void mark_attributes(std::uint16_t domain, const Attributes& attributes, std::ui
   if (sink != nullptr) write_begin(sink, EventKind::kNvtxMark, domain, 0, 0, attributes, stamp);
 }
 
-// Writes Pop or End with its one field.
-void write_finish(ThreadSink* sink, EventKind kind, std::uint16_t domain, std::uint64_t field,
-                  const nvtxPayloadData_t* payload, std::size_t count, std::uint64_t stamp) noexcept {
+// Writes Pop or End with its field and, unless it is 0, a Pop's unseen ends; false if it was dropped.
+bool write_finish(ThreadSink* sink, EventKind kind, std::uint16_t domain, std::uint64_t field,
+                  std::uint16_t unseen_ends, const nvtxPayloadData_t* payload, std::size_t count,
+                  std::uint64_t stamp) noexcept {
+  const std::uint32_t field_count = unseen_ends != 0 ? 2 : 1;
   Blobs blobs;
   if (count > 0) [[unlikely]]
     blobs = measure(payload, count);
-  std::uint64_t* fields = collect::begin(sink, kind, domain, stamp, 1, blobs.total);
-  if (fields == nullptr) return;
+  std::uint64_t* fields = collect::begin(sink, kind, domain, stamp, field_count, blobs.total);
+  if (fields == nullptr) return false;
   fields[0] = field;
-  if (blobs.count > 0) copy(blobs, fields + 1);
+  if (unseen_ends != 0) fields[spool::nvtx_field::kPopUnseenEnds] = unseen_ends;
+  if (blobs.count > 0) copy(blobs, fields + field_count);
   collect::commit(sink);
+  return true;
 }
 
 Attributes of_message(spool::StringId message) noexcept {
@@ -217,12 +227,19 @@ int pop(nvtxDomainHandle_t domain_handle, const nvtxPayloadData_t* payload, std:
   const bool is_capturing = collect::is_capturing();
   ThreadSink* sink = collect::thread_sink();
   if (sink == nullptr) return -1;
-  if (sink->depth[domain] == 0) {
+  collect::OpenRanges& open = sink->ranges[domain];
+  if (open.depth == 0) {
     if (is_capturing) collect::count_drop(Drop::kUnbalancedPop);
     return -1;
   }
-  const std::uint16_t depth = --sink->depth[domain];
-  if (is_capturing) write_finish(sink, EventKind::kNvtxPop, domain, depth, payload, count, stamp);
+  const std::uint16_t depth = --open.depth;
+  const bool is_written =
+      is_capturing && write_finish(sink, EventKind::kNvtxPop, domain, depth, open.unseen_ends, payload, count, stamp);
+  if (is_written) {
+    open.unseen_ends = 0;
+  } else if (open.unseen_ends == 0 || depth < open.unseen_ends) {
+    open.unseen_ends = static_cast<std::uint16_t>(depth + 1);
+  }
   return depth;
 }
 
@@ -243,7 +260,7 @@ void end(nvtxDomainHandle_t domain, nvtxRangeId_t range, const nvtxPayloadData_t
   const std::uint64_t stamp = collect::read_stamp();
   if (!collect::is_capturing()) return;
   ThreadSink* sink = collect::thread_sink();
-  if (sink != nullptr) write_finish(sink, EventKind::kNvtxEnd, domain_number(domain), range, payload, count, stamp);
+  if (sink != nullptr) write_finish(sink, EventKind::kNvtxEnd, domain_number(domain), range, 0, payload, count, stamp);
 }
 
 void mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* from) noexcept {

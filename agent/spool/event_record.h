@@ -66,7 +66,11 @@ inline constexpr std::size_t kPayloadType = 1;  // NVTX_PAYLOAD_TYPE_*, 0: none
 inline constexpr std::size_t kPayload = 2;      // its 64 bits
 inline constexpr std::size_t kRangeId = 3;      // Start
 inline constexpr std::size_t kPopDepth = 0;     // Pop: depth of the range it closes
-inline constexpr std::size_t kEndRangeId = 0;   // End
+// Where pops were lost since the last push or pop of the same thread and domain: 1 + the lowest depth of the ranges
+// that they closed. What the reader holds open from that depth on has ended. 0: no pop was lost.
+inline constexpr std::size_t kPushUnseenEnds = 3;
+inline constexpr std::size_t kPopUnseenEnds = 1;
+inline constexpr std::size_t kEndRangeId = 0;  // End
 }  // namespace nvtx_field
 
 // ---- NCCL profiler plugin. Start: `id` is NcclEvent; Stop: 0; State: NCCL's state number.

@@ -32,6 +32,13 @@ std::size_t NvtxRangeBuilder::innermost(std::uint32_t thread, std::uint32_t doma
   return open == stack.rend() ? kNoRange : *open;
 }
 
+NvtxRangeBuilder::Stack& NvtxRangeBuilder::stack_of(std::uint32_t thread, std::uint32_t domain,
+                                                    std::uint64_t unseen_ends) {
+  Stack& stack = stacks_[{thread, domain}];
+  if (unseen_ends > 0 && unseen_ends - 1 < stack.size()) stack.resize(static_cast<std::size_t>(unseen_ends - 1));
+  return stack;
+}
+
 void NvtxRangeBuilder::end_range(std::size_t index, const spool::Event& event, std::uint32_t domain) {
   NvtxRange& range = ranges_[index];
   range.end = event.stamp;
@@ -46,7 +53,7 @@ void NvtxRangeBuilder::add(std::uint32_t thread, const spool::Event& event) {
   switch (event.kind) {
     case spool::EventKind::kNvtxPush: {
       NvtxRange range = begin(RangeKind::kPushPop, thread, event);
-      Stack& stack = stacks_[{thread, range.domain}];
+      Stack& stack = stack_of(thread, range.domain, event.fields[field::kPushUnseenEnds]);
       // Ranges as deep as this one or deeper have ended, without our seeing it.
       stack.resize(range.depth, kNoRange);
       range.parent = innermost(thread, range.domain);
@@ -57,7 +64,7 @@ void NvtxRangeBuilder::add(std::uint32_t thread, const spool::Event& event) {
     case spool::EventKind::kNvtxPop: {
       const std::uint32_t domain = event.id;
       const std::uint64_t depth = event.fields[field::kPopDepth];
-      Stack& stack = stacks_[{thread, domain}];
+      Stack& stack = stack_of(thread, domain, event.fields[field::kPopUnseenEnds]);
       if (depth < stack.size() && stack[depth] != kNoRange) {
         end_range(stack[depth], event, domain);
       } else {

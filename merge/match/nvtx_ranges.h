@@ -1,6 +1,7 @@
-// NVTX events to ranges. A push and its pop are brought together by thread, domain and depth, so that one that was lost
-// (full ring, killed process) costs its own range and never shifts the ones around it. Starts and ends meet by id, over
-// threads. A range whose end never came stays, with no end.
+// NVTX events to ranges. A push and its pop are brought together by thread, domain and depth, and after a loss the
+// thread tells how far its ranges had closed meanwhile, so that an event that was lost (full ring, killed process)
+// costs its own range and never shifts the ones around it. Starts and ends meet by id, over threads. A range whose end
+// never came stays, with no end.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +57,8 @@ class NvtxRangeBuilder {
   using Stack = std::vector<std::size_t>;  // by depth: the open range, or kNoRange where its push was lost
 
   NvtxRange begin(RangeKind kind, std::uint32_t thread, const spool::Event& event) const;
+  // The open ranges, less those whose pops the thread says were lost (nvtx_field::kPopUnseenEnds).
+  Stack& stack_of(std::uint32_t thread, std::uint32_t domain, std::uint64_t unseen_ends);
   std::size_t innermost(std::uint32_t thread, std::uint32_t domain) const;
   void end_range(std::size_t index, const spool::Event& event, std::uint32_t domain);
 

@@ -1,4 +1,5 @@
 // Scenarios of a program that uses NVTX, through the slots that the agent filled.
+#include <random>
 #include <string>
 #include <vector>
 
@@ -185,6 +186,35 @@ void payloads() {
   nvtx.pop(domain);
 }
 
+// Nested ranges faster than the ring takes them. Each push and its pop carry the range's number as a payload, so that
+// whoever pairs them can be checked.
+void lossy_ranges() {
+  FakeNvtx nvtx;
+  nvtx.initialize();
+  FakeExtension extension(63);
+  extension.initialize();
+  const nvtxDomainHandle_t domain = nvtx.create_domain("lib");
+  const nvtxPayloadSchemaEntry_t entry = {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "n", nullptr, 0, 0, nullptr, nullptr};
+  nvtxPayloadSchemaAttr_t schema{};
+  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES;
+  schema.entries = &entry;
+  schema.numEntries = 1;
+  const std::uint64_t id = extension.slot<RegisterSchema>(PayloadSlot::kSchemaRegister)(domain, &schema);
+  const auto push = extension.slot<PushPayload>(PayloadSlot::kRangePushPayload);
+  const auto pop = extension.slot<PushPayload>(PayloadSlot::kRangePopPayload);
+  std::mt19937 random(11);
+  std::vector<std::uint64_t> open;
+  std::uint64_t next = 0;
+  for (int i = 0; i < 100'000 || !open.empty(); ++i) {
+    const bool is_push = i < 100'000 && (open.empty() || (open.size() < 8 && random() % 2 == 0));
+    if (is_push) open.push_back(++next);
+    const nvtxPayloadData_t data{id, sizeof open.back(), &open.back()};
+    (is_push ? push : pop)(domain, &data, 1);
+    if (!is_push) open.pop_back();
+  }
+  report("ranges", static_cast<std::int64_t>(next));
+}
+
 // Masks that promise fields that are not there, and the other way round.
 void odd_schemas() {
   FakeNvtx nvtx;
@@ -224,7 +254,7 @@ void odd_schemas() {
 constexpr Scenario kScenarios[] = {
     {"tables", tables},         {"extensions", extensions},   {"depths", depths},
     {"attributes", attributes}, {"core_calls", core_calls},   {"same_domain_twice", same_domain_twice},
-    {"payloads", payloads},     {"odd_schemas", odd_schemas},
+    {"payloads", payloads},     {"odd_schemas", odd_schemas}, {"lossy_ranges", lossy_ranges},
 };
 
 }  // namespace

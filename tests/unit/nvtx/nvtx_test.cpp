@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "merge/match/nvtx_ranges.h"
 #include "tests/unit/collect/child_run.h"
 
 namespace jaxprof::nvtx {
@@ -165,6 +166,25 @@ TEST_F(Nvtx, FollowsNothingThatASchemasMaskDoesNotPromise) {
   EXPECT_EQ(reported("enum"), 1);
   EXPECT_EQ(reported("null_enum"), 0);
   EXPECT_EQ(child_.drops(Drop::kPayloadTruncated), 1u) << "300 entries, 256 kept";
+}
+
+TEST_F(Nvtx, ARingThatOverflowsNeverShiftsAPair) {
+  child_.plan().ring_bytes = 8192;
+  run("lossy_ranges");
+  ASSERT_GT(child_.drops(Drop::kRingFull), 0u) << "nothing was lost: this run proves nothing";
+  const rundir::SpoolTrace trace = child_.trace();
+  match::NvtxRangeBuilder builder(trace);
+  trace.for_each_event([&builder](std::uint32_t thread, const spool::Event& event) { builder.add(thread, event); });
+  const match::NvtxRanges ranges = std::move(builder).finish();
+  std::size_t ended = 0;
+  for (const match::NvtxRange& range : ranges.ranges) {
+    if (!range.has_end) continue;
+    ++ended;
+    ASSERT_EQ(range.fields.size(), 2u);
+    ASSERT_EQ(range.fields[0].value, range.fields[1].value) << "a push with the pop of another range";
+  }
+  EXPECT_GT(ended, 50u);
+  EXPECT_LT(ended, static_cast<std::size_t>(reported("ranges")));
 }
 
 }  // namespace
