@@ -11,6 +11,17 @@ namespace {
 
 constexpr std::string_view kLost = "(lost string)";
 
+// No payload is longer; keeps arithmetic on a file's numbers within 64 bits.
+constexpr std::uint64_t kMaxPayloadOffset = std::uint64_t{1} << 31;
+
+// How many values lie in the payload for an entry: 1, the length of a fixed array, or 0 where only the payload knows.
+std::uint64_t repetitions(const spool::SchemaEntry& entry) {
+  constexpr std::uint64_t kArrayMask = 7 << 4;   // NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_*
+  constexpr std::uint64_t kFixedArray = 1 << 4;  // NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE
+  const std::uint64_t array = entry.flags & kArrayMask;
+  return array == 0 ? 1 : array == kFixedArray ? entry.detail : 0;
+}
+
 template <typename Entry>
 bool read_entries(std::span<const std::uint8_t> tail, std::uint32_t count, std::vector<Entry>* entries) {
   if (tail.size() / sizeof(Entry) < count) return false;
@@ -65,29 +76,43 @@ Result<SpoolTrace> SpoolTrace::load(const std::string& path) {
   trace.event_clock_ = static_cast<ClockId>(trace.identity_.number(spool::IdentityKey::kEventClock));
   trace.reader_.push_back(std::move(*reader));
 
-  for (Communicator& communicator : trace.communicators_) {
-    communicator.name = trace.text(trace.communicator_names_[communicator.number]);
-  }
-  for (const auto& [key, entries] : trace.raw_schemas_) {
-    Schema& schema = trace.schemas_[key];
-    std::uint64_t natural = 0;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      const auto found = trace.raw_enums_.find({key.first, entries[i].type});
-      const std::uint64_t bytes =
-          found != trace.raw_enums_.end() ? found->second.first : payload_type_bytes(entries[i].type);
-      // Offset 0 behind the first entry means "by natural alignment" (nvToolsExtPayload.h).
-      std::uint64_t offset = entries[i].offset;
-      if (offset == 0 && i > 0 && bytes > 0) offset = (natural + bytes - 1) / bytes * bytes;
-      natural = offset + bytes;
-      schema.fields.push_back({std::string(trace.text(entries[i].name)), entries[i].type, entries[i].flags, offset});
-    }
-  }
-  for (const auto& [key, raw] : trace.raw_enums_) {
-    EnumSchema& enumeration = trace.enums_[key];
-    enumeration.value_bytes = raw.first;
-    for (const spool::EnumEntry& entry : raw.second) enumeration.names[entry.value] = trace.text(entry.name);
-  }
+  trace.resolve_registrations();
   return trace;
+}
+
+void SpoolTrace::resolve_registrations() {
+  for (Communicator& communicator : communicators_) {
+    communicator.name = text(communicator_names_[communicator.number]);
+  }
+  for (const auto& [key, raw] : raw_schemas_) schemas_[key].fields = place_fields(key.first, raw);
+  for (const auto& [key, raw] : raw_enums_) {
+    EnumSchema& enumeration = enums_[key];
+    enumeration.value_bytes = raw.first;
+    for (const spool::EnumEntry& entry : raw.second) enumeration.names[entry.value] = text(entry.name);
+  }
+}
+
+std::vector<SchemaField> SpoolTrace::place_fields(std::uint32_t domain, const RawSchema& schema) const {
+  std::vector<SchemaField> fields;
+  std::uint64_t end = 0;  // of the field before
+  for (const spool::SchemaEntry& entry : schema.entries) {
+    const auto enumeration = raw_enums_.find({domain, entry.type});
+    const std::uint64_t bytes =
+        enumeration != raw_enums_.end() ? enumeration->second.first : payload_type_bytes(entry.type);
+    const std::uint64_t count = repetitions(entry);
+    // Offset 0 behind the first entry means "by alignment" (nvToolsExtPayload.h).
+    std::uint64_t offset = entry.offset;
+    if (offset == 0 && !fields.empty()) {
+      const std::uint64_t alignment = schema.alignment > 0 ? std::min(schema.alignment, bytes) : bytes;
+      const bool is_known = end != kNoOffset && alignment > 0;
+      offset = is_known ? (end + alignment - 1) / alignment * alignment : kNoOffset;
+    }
+    const bool has_end = offset <= kMaxPayloadOffset && bytes > 0 && bytes <= kMaxPayloadOffset && count > 0 &&
+                         count <= kMaxPayloadOffset;
+    end = has_end ? offset + count * bytes : kNoOffset;
+    fields.push_back({std::string(text(entry.name)), entry.type, entry.flags, offset});
+  }
+  return fields;
 }
 
 void SpoolTrace::note_drops(const std::vector<spool::CounterRecord>& counters) {
@@ -174,7 +199,7 @@ void SpoolTrace::read_schema(std::span<const std::uint8_t> record) {
     ++damaged_blocks_;
     return;
   }
-  raw_schemas_[{state.domain, state.schema}] = std::move(entries);
+  raw_schemas_[{state.domain, state.schema}] = {state.alignment, std::move(entries)};
 }
 
 void SpoolTrace::read_enum(std::span<const std::uint8_t> record) {

@@ -19,11 +19,14 @@
 
 namespace jaxprof::rundir {
 
+// Where a field lies that follows one of a width that is not known.
+inline constexpr std::uint64_t kNoOffset = UINT64_MAX;
+
 struct SchemaField {
   std::string name;
   std::uint64_t type = 0;  // NVTX_PAYLOAD_ENTRY_TYPE_* or a schema's or enum's id
   std::uint64_t flags = 0;
-  std::uint64_t offset = 0;  // bytes; resolved, also where the schema left it to alignment
+  std::uint64_t offset = 0;  // bytes; resolved, also where the schema left it to alignment; kNoOffset: unknown
 };
 struct Schema {
   std::vector<SchemaField> fields;
@@ -74,10 +77,18 @@ class SpoolTrace {
   void for_each_event(const std::function<void(std::uint32_t, const spool::Event&)>& visit) const;
 
  private:
+  struct RawSchema {
+    std::uint64_t alignment = 0;  // of packed structs; 0: natural
+    std::vector<spool::SchemaEntry> entries;
+  };
+
   void read_state(std::span<const std::uint8_t> payload);
   void read_record(spool::StateKind kind, std::span<const std::uint8_t> record);
   void read_schema(std::span<const std::uint8_t> record);
   void read_enum(std::span<const std::uint8_t> record);
+  // Registrations refer to each other by number and come in any order: done when all are there.
+  void resolve_registrations();
+  std::vector<SchemaField> place_fields(std::uint32_t domain, const RawSchema& schema) const;
   void note_drops(const std::vector<spool::CounterRecord>& counters);
 
   std::string path_;
@@ -91,7 +102,7 @@ class SpoolTrace {
   std::map<spool::StringId, std::string> strings_;
   std::map<std::uint32_t, spool::StringId> domains_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, spool::StringId> categories_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<spool::SchemaEntry>> raw_schemas_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, RawSchema> raw_schemas_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Schema> schemas_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::pair<std::uint64_t, std::vector<spool::EnumEntry>>> raw_enums_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, EnumSchema> enums_;

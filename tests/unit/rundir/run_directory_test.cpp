@@ -1,0 +1,125 @@
+#include "merge/rundir/run_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/unit/base/temp_folder.h"
+#include "tests/unit/rundir/task_files.h"
+#include "tests/unit/spool/recording.h"
+
+namespace jaxprof::rundir {
+namespace {
+
+using spool::IdentityKey;
+using test::Recording;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class RunDirectoryTest : public testing::Test {
+ protected:
+  // A run's state folder.
+  std::string state(const std::string& run_id) {
+    const std::string path = run_layout::run_state_directory(folder_.path(), run_id);
+    std::filesystem::create_directories(path);
+    return path;
+  }
+  void spool_of(const std::string& run_id, const std::string& name) {
+    Recording recording;
+    recording.set(IdentityKey::kRunId, run_id);
+    recording.write(folder_.path(), name);
+  }
+  RunDirectory read() {
+    auto directory = read_run_directory(folder_.path());
+    EXPECT_TRUE(directory) << directory.error().message;
+    return directory ? std::move(*directory) : RunDirectory{};
+  }
+
+  test::TempFolder folder_;
+};
+
+TEST_F(RunDirectoryTest, SortsSpoolsAndRecordsByRun) {
+  spool_of("7.0.0", "b.jxspool");
+  spool_of("7.0.0", "a.jxspool.part");
+  spool_of("7.1.0", "c.jxspool");
+  test::write_start(state("7.0.0"), test::task_start(1, 2));
+  test::write_start(state("7.0.0"), test::task_start(0, 2));
+  test::write_end(state("7.0.0"), test::task_end(0));
+  const RunDirectory directory = read();
+  ASSERT_EQ(directory.runs.size(), 2u);
+  EXPECT_EQ(directory.runs[0].run_id, "7.0.0");
+  EXPECT_THAT(directory.runs[0].spools, ElementsAre(folder_.file("a.jxspool.part"), folder_.file("b.jxspool")));
+  ASSERT_EQ(directory.runs[0].tasks.size(), 2u);
+  EXPECT_EQ(directory.runs[0].tasks[0].start.rank, 0);
+  EXPECT_TRUE(directory.runs[0].tasks[0].end);
+  EXPECT_FALSE(directory.runs[0].tasks[1].end);
+  EXPECT_EQ(directory.runs[1].run_id, "7.1.0");
+  EXPECT_TRUE(directory.runs[1].tasks.empty());
+}
+
+TEST_F(RunDirectoryTest, TheSpoolSaysWhoseItIsWhateverItsName) {
+  spool_of("9.0.1", "7.0.0.jxspool");
+  EXPECT_EQ(read().runs.at(0).run_id, "9.0.1");
+}
+
+TEST_F(RunDirectoryTest, PutsTasksWithoutARankLast) {
+  TaskStart nameless = test::task_start(0, 2);
+  nameless.task = "host.5";
+  nameless.rank = -1;
+  test::write_start(state("7.0.0"), nameless);
+  test::write_start(state("7.0.0"), test::task_start(1, 2));
+  const RunDirectory directory = read();
+  ASSERT_EQ(directory.runs.at(0).tasks.size(), 2u);
+  EXPECT_EQ(directory.runs[0].tasks[1].start.task, "host.5");
+}
+
+TEST_F(RunDirectoryTest, ListsSpoolsThatCannotBeRead) {
+  spool_of("7.0.0", "good.jxspool");
+  test::write_file(folder_.file("empty.jxspool"), "");
+  test::write_file(folder_.file("random.jxspool"), std::string(1000, 'r'));
+  test::write_file(folder_.file("cut.jxspool"), Recording().bytes().substr(0, 40));
+  std::filesystem::create_directory(folder_.file("folder.jxspool"));
+  const RunDirectory directory = read();
+  ASSERT_EQ(directory.runs.size(), 1u);
+  std::vector<std::string> reasons;
+  for (const UnreadableFile& file : directory.unreadable_spools) reasons.push_back(file.reason);
+  EXPECT_THAT(reasons, ElementsAre(HasSubstr("cut.jxspool: no block says whose spool it is"),
+                                   HasSubstr("empty.jxspool is empty"), HasSubstr("folder.jxspool is not a regular"),
+                                   HasSubstr("random.jxspool is no jaxprof spool")));
+}
+
+TEST_F(RunDirectoryTest, ListsRecordsThatCannotBeRead) {
+  test::write_start(state("7.0.0"), test::task_start(0, 3));
+  test::write_start(state("7.0.0"), test::task_start(1, 3));
+  test::write_file(run_layout::task_end_path(state("7.0.0"), "1"), "{\"task\":");
+  test::write_file(run_layout::task_start_path(state("7.0.0"), "2"), "not json");
+  const FoundRun run = read().runs.at(0);
+  ASSERT_EQ(run.tasks.size(), 2u);
+  EXPECT_FALSE(run.tasks[1].end);
+  ASSERT_EQ(run.unreadable_records.size(), 2u);
+  EXPECT_THAT(run.unreadable_records[0].path, HasSubstr("task.1.end.json"));
+  EXPECT_THAT(run.unreadable_records[1].path, HasSubstr("task.2.start.json"));
+  EXPECT_THAT(run.unreadable_records[1].reason, HasSubstr("task start record"));
+}
+
+TEST_F(RunDirectoryTest, AStateFolderThatIsNoneIsListed) {
+  test::write_file(run_layout::run_state_directory(folder_.path(), "7.0.0"), "a file");
+  const FoundRun run = read().runs.at(0);
+  ASSERT_EQ(run.unreadable_records.size(), 1u);
+  EXPECT_THAT(run.unreadable_records[0].reason, HasSubstr("cannot read directory"));
+}
+
+TEST_F(RunDirectoryTest, AFolderWithoutARunIsAnError) {
+  test::write_file(folder_.file("notes.txt"), "hello");
+  const auto empty = read_run_directory(folder_.path());
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().code, ErrorCode::kInputUnreadable);
+  EXPECT_THAT(empty.error().message, HasSubstr("holds no run: no *.jxspool and no .run-*"));
+  const auto missing = read_run_directory(folder_.file("none"));
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message, HasSubstr("none: No such file or directory"));
+}
+
+}  // namespace
+}  // namespace jaxprof::rundir
