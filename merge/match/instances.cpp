@@ -30,16 +30,21 @@ bool is_same_member(const Member& a, const Member& b) {
   return a.rank == b.rank && a.process == b.process;
 }
 
-// A value that all members share, or `otherwise`.
+// The value that all members share who know it, `missing` if none does, or `otherwise`. A member that was seen by NVTX
+// or by the plugin alone does not know all; that is no disagreement.
 template <typename T>
-T common(const std::vector<T>& column, const std::vector<Member>& members, T otherwise, bool* is_mismatch) {
-  const T first = column[members.front().row];
+T common(const std::vector<T>& column, const std::vector<Member>& members, T missing, T otherwise, bool* is_mismatch) {
+  T shared = missing;
   for (const Member& member : members) {
-    if (column[member.row] == first) continue;
-    *is_mismatch = true;
-    return otherwise;
+    const T value = column[member.row];
+    if (value == missing || value == shared) continue;
+    if (shared != missing) {
+      *is_mismatch = true;
+      return otherwise;
+    }
+    shared = value;
   }
-  return first;
+  return shared;
 }
 
 void add_instance(const InstanceKey& key, const std::vector<Member>& members,
@@ -49,15 +54,15 @@ void add_instance(const InstanceKey& key, const std::vector<Member>& members,
   const std::size_t row = runfile::add_row(table);
   const auto [comm, sequence, coll] = key;
   bool is_mismatch = false;
-  bool is_tuning_mixed = false;  // algorithm and protocol may be unknown on some members: no mismatch
+  bool is_tuning_mixed = false;  // members may choose algorithm and protocol differently: no mismatch
   table.comm[row] = comm;
   table.seq[row] = sequence;
   table.coll[row] = coll;
-  table.dtype[row] = common(nccl.dtype, members, runfile::Dtype::kUnknown, &is_mismatch);
-  table.size_bytes[row] = common(nccl.size_bytes, members, runfile::kNoRow, &is_mismatch);
-  common(nccl.redop, members, runfile::Redop::kMissing, &is_mismatch);
-  table.algo[row] = common(nccl.algo, members, runfile::Algo::kUnknown, &is_tuning_mixed);
-  table.proto[row] = common(nccl.proto, members, runfile::Proto::kUnknown, &is_tuning_mixed);
+  table.dtype[row] = common(nccl.dtype, members, runfile::Dtype::kMissing, runfile::Dtype::kUnknown, &is_mismatch);
+  table.size_bytes[row] = common(nccl.size_bytes, members, runfile::kNoRow, runfile::kNoRow, &is_mismatch);
+  common(nccl.redop, members, runfile::Redop::kMissing, runfile::Redop::kMissing, &is_mismatch);
+  table.algo[row] = common(nccl.algo, members, runfile::Algo::kMissing, runfile::Algo::kUnknown, &is_tuning_mixed);
+  table.proto[row] = common(nccl.proto, members, runfile::Proto::kMissing, runfile::Proto::kUnknown, &is_tuning_mixed);
   const std::uint32_t known = run->comms.n_ranks[comm];
   const auto seen = static_cast<std::uint32_t>(members.size());
   table.n_ranks[row] = known == runfile::kNoIndex ? seen : known;

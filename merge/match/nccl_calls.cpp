@@ -85,17 +85,23 @@ class Assembly {
     std::size_t call;
     bool is_claimed = false;
   };
+  // The explicit group that a thread has open by its NVTX ranges.
+  struct OpenGroup {
+    std::uint64_t number = 0;
+    std::uint32_t depth = 0;
+  };
 
   // ---- NVTX
 
   void take_range(const NvtxRange& range) {
     const std::string_view api = trace_.text(range.message);
+    OpenGroup& group = open_groups_[range.thread];
     if (api == "ncclGroupStart") {
-      if (group_depth_[range.thread]++ == 0) ++group_count_;
+      if (group.depth++ == 0) group.number = ++group_count_;
       return;
     }
     if (api == "ncclGroupEnd") {
-      if (group_depth_[range.thread] > 0) --group_depth_[range.thread];
+      if (group.depth > 0) --group.depth;
       return;
     }
     const std::optional<Coll> coll = coll_of_api(api);
@@ -115,7 +121,7 @@ class Assembly {
     }
     call.root = number_of(range, kRootField);
     call.peer = number_of(range, kPeerField);
-    if (group_depth_[range.thread] > 0) call.group = group_count_;
+    if (group.depth > 0) call.group = group.number;
     call.thread = range.thread;
     call.source = runfile::NcclSource::kNvtx;
     call.enqueue_start = range.start;
@@ -305,7 +311,7 @@ class Assembly {
   std::vector<NcclCall> calls_;
   std::map<std::uint64_t, ProcessComm> comms_;                   // by hash
   std::map<std::uint32_t, std::vector<RangeCall>> range_calls_;  // by thread, by start
-  std::map<std::uint32_t, std::uint32_t> group_depth_;           // by thread
+  std::map<std::uint32_t, OpenGroup> open_groups_;               // by thread
   std::uint64_t group_count_ = 0;
   std::unordered_map<std::uint64_t, std::uint64_t> group_numbers_;  // by handle of the GroupApi
   std::unordered_map<std::uint64_t, std::uint64_t> plan_sizes_;     // by handle of the Group
