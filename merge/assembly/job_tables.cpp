@@ -49,6 +49,9 @@ std::string clock_name(ClockId clock) {
 
 // ---- attributes ---------------------------------------------------------------------------------------------------
 
+// More ranks than any job has: a size beyond it is damage, and would be as many missing ranks.
+constexpr std::int64_t kMaxWorldSize = 1 << 20;
+
 std::int32_t world_size_of(const RunSources& sources) {
   std::int64_t size = -1;
   for (const rundir::FoundTask& task : sources.tasks) {
@@ -57,7 +60,7 @@ std::int32_t world_size_of(const RunSources& sources) {
   for (const SourceProcess& process : sources.processes) {
     size = std::max(size, process.trace.identity().number(IdentityKey::kWorldSize));
   }
-  return static_cast<std::int32_t>(size);
+  return size <= kMaxWorldSize ? static_cast<std::int32_t>(size) : -1;
 }
 
 void fill_attributes(const RunSources& sources, RunTables* run) {
@@ -308,7 +311,7 @@ void fill_job_tables(const RunSources& sources, RunTables* run, Diagnostics* dia
   }
   for (const auto& [key, model] : sources.clocks) {
     for (const clock::WallClockStep& step : model.steps()) {
-      const std::uint32_t node = sources.node_of(std::get<0>(key), "");
+      const std::uint32_t node = sources.node_of_clock(key);
       diagnostics->add(Severity::kWarning, "clock.step", {-1, runfile::kNoIndex, node}, 1,
                        "the wall clock of node " + std::to_string(node) + " was set by " +
                            std::to_string(step.size_ns) + " ns during the run; times keep the scale from before it");

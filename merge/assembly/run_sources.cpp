@@ -23,7 +23,13 @@ std::string node_key(const std::string& boot_id, const std::string& host) {
   return boot_id.empty() ? "host:" + host : boot_id;
 }
 
-std::tuple<std::string, std::int64_t, std::int64_t> clock_key(const rundir::SpoolTrace& trace) {
+std::uint32_t position_of(const std::vector<SourceNode>& nodes, const std::string& key) {
+  const auto found = std::find_if(nodes.begin(), nodes.end(),
+                                  [&key](const SourceNode& node) { return node_key(node.boot_id, node.host) == key; });
+  return static_cast<std::uint32_t>(found - nodes.begin());
+}
+
+RunSources::ClockKey clock_key(const rundir::SpoolTrace& trace) {
   const spool::SpoolIdentity& id = trace.identity();
   const bool is_counter = trace.event_clock() == ClockId::kTsc || trace.event_clock() == ClockId::kCntvct;
   return {node_key(id.text(IdentityKey::kBootId), id.text(IdentityKey::kHost)),
@@ -66,7 +72,7 @@ std::int64_t task_of(const RunSources& sources, const rundir::SpoolTrace& trace)
 }
 
 void fit_clocks(RunSources* sources) {
-  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::vector<spool::AnchorRecord>> anchors;
+  std::map<RunSources::ClockKey, std::vector<spool::AnchorRecord>> anchors;
   for (const SourceProcess& process : sources->processes) {
     auto& pool = anchors[clock_key(process.trace)];
     pool.insert(pool.end(), process.trace.anchors().begin(), process.trace.anchors().end());
@@ -81,10 +87,11 @@ void fit_clocks(RunSources* sources) {
 }  // namespace
 
 std::uint32_t RunSources::node_of(const std::string& boot_id, const std::string& host) const {
-  const std::string key = node_key(boot_id, host);
-  const auto found = std::find_if(nodes.begin(), nodes.end(),
-                                  [&key](const SourceNode& node) { return node_key(node.boot_id, node.host) == key; });
-  return static_cast<std::uint32_t>(found - nodes.begin());
+  return position_of(nodes, node_key(boot_id, host));
+}
+
+std::uint32_t RunSources::node_of_clock(const ClockKey& key) const {
+  return position_of(nodes, std::get<0>(key));
 }
 
 RunSources open_sources(rundir::FoundRun run) {

@@ -33,10 +33,12 @@ struct RunSources {
   std::vector<SourceProcess> processes;  // by rank (unknown last), attach time, pid
   std::vector<SourceNode> nodes;         // by their first rank
   std::vector<rundir::UnreadableFile> unreadable;
-  // By boot id, clock and, for clocks that a container may shift, time namespace.
-  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, clock::WallClockModel> clocks;
+  // Processes that share a counter: node, clock and, for clocks that a container may shift, time namespace.
+  using ClockKey = std::tuple<std::string, std::int64_t, std::int64_t>;
+  std::map<ClockKey, clock::WallClockModel> clocks;
 
   std::uint32_t node_of(const std::string& boot_id, const std::string& host) const;
+  std::uint32_t node_of_clock(const ClockKey& key) const;
 };
 
 // Opens everything; files that cannot be read are listed, and are no failure.
