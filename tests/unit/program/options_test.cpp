@@ -1,0 +1,43 @@
+#include "merge/program/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace jaxprof::merge {
+namespace {
+
+TEST(Options, HaveDefaults) {
+  const auto options = parse_options({"DIR"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->directory, "DIR");
+  EXPECT_EQ(options->output, "run.h5");
+  EXPECT_EQ(options->run, "");
+  EXPECT_FALSE(options->may_replace || options->allows_partial || options->is_quiet);
+}
+
+TEST(Options, AreReadInAnyOrder) {
+  const auto options = parse_options({"-f", "--run", "7.0.0", "DIR", "-o", "x.h5", "--allow-partial", "--quiet"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->output, "x.h5");
+  EXPECT_EQ(options->run, "7.0.0");
+  EXPECT_TRUE(options->may_replace && options->allows_partial && options->is_quiet);
+}
+
+TEST(Options, AreRefusedInOneLine) {
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{}, {"a", "b"}, {"DIR", "--unknown"}, {"DIR", "-o"}}) {
+    const auto options = parse_options(wrong);
+    ASSERT_FALSE(options);
+    EXPECT_EQ(options.error().code, ErrorCode::kUsage);
+    EXPECT_THAT(options.error().message, testing::HasSubstr("--help"));
+    EXPECT_THAT(options.error().message, testing::Not(testing::HasSubstr("\n")));
+  }
+}
+
+TEST(Options, HelpAndVersionAreTextToPrint) {
+  EXPECT_THAT(parse_options({"--help"})->text, testing::HasSubstr("DIRECTORY"));
+  EXPECT_EQ(parse_options({"--version"})->text, "jaxprof-merge " JAXPROF_VERSION "\n");
+}
+
+}  // namespace
+}  // namespace jaxprof::merge
