@@ -17,7 +17,7 @@ import run_tools as tools
 from run_file import RunFile, h5py
 
 N_CUTS = 200
-N_FLIPS = 60
+N_FLIPS = 40
 SEED = 20261129
 
 

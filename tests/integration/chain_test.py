@@ -24,7 +24,7 @@ import pandas as pd  # noqa: E402
 N_RANKS = 4
 ALL_OPERATIONS = "allreduce,allgather,reducescatter,broadcast,reduce,alltoall,gather,scatter,sendrecv,group"
 # Between the puppet's stamps and ours lie two conversions to the wall clock, each from pairs of stamps that were taken
-# one after the other; measured: within 2 us, and within 50 us with six busy processes a core.
+# one after the other. Measured while others compiled: 2 us are enough, 0 are not.
 CLOCK_TOLERANCE_NS = 200_000
 
 
