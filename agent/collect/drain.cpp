@@ -89,9 +89,7 @@ class Drain {
   std::uint8_t* payload() noexcept { return buffer_ + spool::SpoolWriter::kHeadroom; }
 
   bool write(spool::BlockKind kind, std::size_t bytes) noexcept {
-    if (session.spool.write_block(kind, buffer_, bytes)) return true;
-    count_drop(Drop::kSpoolWriteFailed, bytes);
-    return false;
+    return session.spool.write_block(kind, buffer_, bytes);
   }
 
   void write_state() noexcept {
@@ -112,7 +110,7 @@ class Drain {
           count_drop(Drop::kStateLogFull);
         } else {
           std::memcpy(payload(), spool::segment_data(log) + log_at_, bytes);
-          write(spool::BlockKind::kState, bytes);
+          if (!write(spool::BlockKind::kState, bytes)) count_drop(Drop::kSpoolWriteFailed);
         }
         log_at_ += bytes;
       }
@@ -169,7 +167,11 @@ class Drain {
   }
 
   void write_events() noexcept {
-    if (write(spool::BlockKind::kEvents, encoder_.size())) event_count_ += encoder_.event_count();
+    if (write(spool::BlockKind::kEvents, encoder_.size())) {
+      event_count_ += encoder_.event_count();
+    } else {
+      count_drop(Drop::kSpoolWriteFailed, encoder_.event_count());
+    }
   }
 
   void write_anchor() noexcept {

@@ -29,7 +29,7 @@ enum class Drop : std::uint16_t {
   kForkedChild = 3,       // events of a forked child that did not exec: it shares its parent's state and is ignored
   kAfterEnd = 4,          // events after the process's last flush
   kNoThreadRing = 5,      // events of threads beyond kMaxThreadRings, or without memory for a ring
-  kSpoolWriteFailed = 6,  // bytes that the local disk did not take
+  kSpoolWriteFailed = 6,  // events, and blocks of registrations, that the local disk did not take
   kForeignHandle = 7,     // NCCL parents or handles that are not this process's (PXN, stale graph parents)
   kUnbalancedPop = 8,     // NVTX pops without a push since attach
   kCount = 9,
