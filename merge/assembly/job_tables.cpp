@@ -47,6 +47,28 @@ std::string clock_name(ClockId clock) {
   return "unknown";
 }
 
+// What the wrapper read of a process in the session page when the task ended; null if there is no record.
+const PublishedProcess* record_of(const RunSources& sources, const SourceProcess& process) {
+  if (process.task < 0) return nullptr;
+  const rundir::FoundTask& task = sources.tasks[static_cast<std::size_t>(process.task)];
+  if (!task.end) return nullptr;
+  const std::string& path = process.trace.path();
+  const std::string file = path.substr(path.rfind('/') + 1);
+  for (const PublishedProcess& record : task.end->processes) {
+    if (record.spool == file) return &record;
+  }
+  return nullptr;
+}
+
+// Losses that the spool does not tell of, because it could not be written any more, but the wrapper does.
+std::uint64_t untold_drops(const RunSources& sources, const SourceProcess& process) {
+  const PublishedProcess* record = record_of(sources, process);
+  if (record == nullptr || record->dropped <= 0) return 0;
+  const std::uint64_t told = process.trace.drop_sum();
+  const auto counted = static_cast<std::uint64_t>(record->dropped);
+  return counted > told ? counted - told : 0;
+}
+
 // ---- attributes ---------------------------------------------------------------------------------------------------
 
 // More ranks than any job has: a size beyond it is damage, and would be as many missing ranks.
@@ -88,7 +110,9 @@ void fill_attributes(const RunSources& sources, RunTables* run) {
   to.world_size = world_size > 0 ? static_cast<std::uint32_t>(world_size) : 0;
   to.n_nodes = static_cast<std::uint32_t>(sources.nodes.size());
   to.n_processes = static_cast<std::uint32_t>(sources.processes.size());
-  for (const SourceProcess& process : sources.processes) to.n_dropped += process.trace.drop_sum();
+  for (const SourceProcess& process : sources.processes) {
+    to.n_dropped += process.trace.drop_sum() + untold_drops(sources, process);
+  }
 }
 
 // ---- nodes --------------------------------------------------------------------------------------------------------
@@ -232,9 +256,9 @@ void diagnose_spool(const SourceProcess& process, const Place& place, Diagnostic
   };
   if (!trace.footer()) {
     add(Severity::kError, "spool.cut", 1,
-        "ends without a footer: the process was killed, called _exit or exec, or still runs; what it had written by "
-        "then "
-        "is here");
+        "ends without a footer: the process was killed, called _exit or exec, still runs, or its disk was full; what "
+        "it "
+        "had written by then is here");
   }
   if (health.skipped_bytes > 0) {
     add(Severity::kError, "spool.damaged", health.skipped_bytes,
@@ -285,7 +309,8 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run, 
   }
   table.node[row] = process.node;
   table.is_complete[row] = trace.footer() ? 1 : 0;
-  table.n_dropped[row] = trace.drop_sum();
+  const std::uint64_t untold = untold_drops(sources, process);
+  table.n_dropped[row] = trace.drop_sum() + untold;
   table.nvtx_instances[row] = trace.nvtx_instances();
   std::uint32_t plugin_version = 0;
   for (const rundir::Communicator& comm : trace.communicators()) plugin_version = std::max(plugin_version, comm.api);
@@ -295,7 +320,13 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run, 
   table.spool[row] = run->strings.intern(path.substr(path.rfind('/') + 1));
   table.spool_bytes[row] = trace.health().file_bytes;
   table.event_clock[row] = run->strings.intern(clock_name(trace.event_clock()));
-  diagnose_spool(process, {process.rank, static_cast<std::uint32_t>(index), process.node}, diagnostics);
+  const Place place{process.rank, static_cast<std::uint32_t>(index), process.node};
+  diagnose_spool(process, place, diagnostics);
+  if (untold > 0) {
+    diagnostics->add(Severity::kError, "drop.untold", place, untold,
+                     who(process.rank, id.text(IdentityKey::kHost)) + " (" + path + "): " + std::to_string(untold) +
+                         " more dropped, by the wrapper's count; the spool could not be written any more");
+  }
 }
 
 }  // namespace

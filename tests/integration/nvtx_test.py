@@ -4,6 +4,7 @@ lost must be counted exactly. No MPI, no launcher: jaxprof-exec before one progr
 """
 
 import json
+import os
 import struct
 import unittest
 from collections import Counter
@@ -177,6 +178,24 @@ class Overload(NvtxCase):
         recorded = sum(process["n_events"] for process in run.rows("job/processes"))
         self.assertEqual(recorded + drops.get("ring-full", 0), emitted)
         self.assertEqual(tools.DONE, self.merged.status)
+
+    def test_a_full_disk_is_told(self):
+        """The spool folder has room for some rings and little of the spool; the program does not notice."""
+        tools.require("root", os.geteuid() == 0, "a file system of its own needs root")
+        os.mkdir("node")
+        script = 'mount -t tmpfs -o size=5m none node && exec "$@"'
+        self.job = tools.run("unshare", "-m", "sh", "-c", script, "sh", tools.EXEC, "-o", "prof/rank", "--spool", "node",
+                             "--", tools.NVTX_PUPPET, "--scenarios", "burst", "--burst", "100000", "--out", "truth.json")
+        self.assert_status(self.job, 0)
+        self.merged = tools.merge("prof")
+        self.assert_status(self.merged, tools.PARTIAL)
+        emitted = sum(entry["count"] for entry in account()[0]["counts"] if entry["kind"] in ("push", "pop"))
+        with RunFile("run.h5") as run:
+            lost = sum(self.drops(run).values())
+            recorded = sum(process["n_events"] for process in run.rows("job/processes"))
+            self.assertGreater(lost, 0)
+            # blocks of registrations that were lost are counted as well
+            self.assertTrue(emitted <= recorded + lost <= emitted + 20, f"{emitted} emitted, {recorded} + {lost}")
 
 
 if __name__ == "__main__":
