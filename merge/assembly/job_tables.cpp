@@ -60,7 +60,7 @@ const PublishedProcess* record_of(const RunSources& sources, const SourceProcess
   return nullptr;
 }
 
-// Losses that the spool does not tell of, because it could not be written any more, but the wrapper does.
+// Losses that the spool does not tell of but the wrapper does: counted after the last flush, or on a full disk.
 std::uint64_t untold_drops(const RunSources& sources, const SourceProcess& process) {
   const PublishedProcess* record = record_of(sources, process);
   if (record == nullptr || record->dropped <= 0) return 0;
@@ -256,9 +256,8 @@ void diagnose_spool(const SourceProcess& process, const Place& place, Diagnostic
   };
   if (!trace.footer()) {
     add(Severity::kError, "spool.cut", 1,
-        "ends without a footer: the process was killed, called _exit or exec, still runs, or its disk was full; what "
-        "it "
-        "had written by then is here");
+        "ends without a footer: the process was killed, called _exit or exec, or still runs, or its disk was full; "
+        "what was written is here");
   }
   if (health.skipped_bytes > 0) {
     add(Severity::kError, "spool.damaged", health.skipped_bytes,
@@ -323,9 +322,9 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run, 
   const Place place{process.rank, static_cast<std::uint32_t>(index), process.node};
   diagnose_spool(process, place, diagnostics);
   if (untold > 0) {
-    diagnostics->add(Severity::kError, "drop.untold", place, untold,
+    diagnostics->add(Severity::kWarning, "drop.untold", place, untold,
                      who(process.rank, id.text(IdentityKey::kHost)) + " (" + path + "): " + std::to_string(untold) +
-                         " more dropped, by the wrapper's count; the spool could not be written any more");
+                         " more dropped by the wrapper's count, after the last that the spool tells");
   }
 }
 
