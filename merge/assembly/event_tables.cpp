@@ -267,7 +267,8 @@ void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& 
       "NCCL calls name no communicator (NCCL before 2.25 without its profiler plugin, or a lost registration) and are "
       "not matched");
   add("call.without-sequence", unmatched.without_sequence,
-      "NCCL calls were not numbered by the profiler plugin, which numbered others of their kind, and are not matched");
+      "NCCL calls have no number and are not matched: the profiler plugin numbered others of their kind, or their "
+      "process holds several members of the communicator and no plugin told which one called");
   add("call.repeated", unmatched.repeated,
       "NCCL calls repeat a number of their own member (replayed CUDA graphs) and are not matched");
   const auto& flags = run.collectives.flags;

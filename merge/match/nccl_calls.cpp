@@ -73,7 +73,9 @@ class Assembly {
     sort_by_time();
     NcclCalls result;
     result.calls = std::move(calls_);
-    for (auto& [hash, comm] : comms_) result.comms.push_back(std::move(comm));
+    for (auto& [hash, members] : comms_) {
+      for (auto& [rank, member] : members) result.comms.push_back(std::move(member));
+    }
     return result;
   }
 
@@ -138,25 +140,37 @@ class Assembly {
                         api == "ncclCommFinalize";
     const std::optional<std::uint64_t> hash = comm_hash_of(range);
     if (!is_own || !hash) return;
-    ProcessComm& comm = comm_of(*hash);
-    if (comm.rank < 0) comm.rank = number_of(range, kRankField);
-    if (comm.rank_count < 0) comm.rank_count = number_of(range, kRankCountField);
+    ProcessComm& member = member_of(*hash, number_of(range, kRankField));
+    if (member.rank_count < 0) member.rank_count = number_of(range, kRankCountField);
   }
 
-  ProcessComm& comm_of(std::uint64_t hash) {
-    ProcessComm& comm = comms_[hash];
-    comm.hash = hash;
-    return comm;
+  ProcessComm& member_of(std::uint64_t hash, std::int32_t rank) {
+    ProcessComm& member = comms_[hash][rank];
+    member.hash = hash;
+    member.rank = rank;
+    return member;
+  }
+
+  // A member whose rank was not told is one of those whose rank was.
+  void settle_members() {
+    for (const NcclCall& call : calls_) {
+      if (call.comm_hash && comms_[*call.comm_hash].empty()) member_of(*call.comm_hash, -1);
+    }
+    for (auto& [hash, members] : comms_) {
+      if (members.size() < 2 || members.begin()->first >= 0) continue;
+      const std::int32_t rank_count = members.begin()->second.rank_count;
+      members.erase(members.begin());
+      for (auto& [rank, member] : members) member.rank_count = std::max(member.rank_count, rank_count);
+    }
   }
 
   // ---- plugin
 
   void take_plugin_comm(const rundir::Communicator& from) {
-    ProcessComm& comm = comm_of(from.hash);
-    comm.rank = from.rank;
-    comm.rank_count = from.rank_count;
-    comm.node_count = from.node_count;
-    if (!from.name.empty()) comm.name = from.name;
+    ProcessComm& member = member_of(from.hash, from.rank);
+    member.rank_count = from.rank_count;
+    member.node_count = from.node_count;
+    if (!from.name.empty()) member.name = from.name;
   }
 
   // The call whose range was open on `thread` at `stamp`; ranges of one thread do not overlap unless they nest, and
@@ -261,8 +275,10 @@ class Assembly {
   // ---- the whole
 
   // Without the plugin nobody numbers the calls: the k-th call of a function on a communicator is its k-th on every
-  // member. Where the plugin numbers some calls of a kind, the rest stay without.
+  // member. Where the plugin numbers some calls of a kind, the rest stay without; so do those of a process that holds
+  // several members, of which NVTX does not say which one called.
   void count_sequences() {
+    settle_members();
     std::map<std::pair<std::uint64_t, Coll>, bool> is_numbered;
     for (const NcclCall& call : calls_) {
       if (call.comm_hash && call.sequence != kNoAmount) is_numbered[{*call.comm_hash, call.coll}] = true;
@@ -271,16 +287,12 @@ class Assembly {
     for (const std::size_t index : order_by_time()) {
       NcclCall& call = calls_[index];
       if (!call.comm_hash) continue;
-      if (call.comm_rank < 0) {
-        if (const auto comm = comms_.find(*call.comm_hash); comm != comms_.end()) call.comm_rank = comm->second.rank;
-      }
+      const auto& members = comms_[*call.comm_hash];
+      if (call.comm_rank < 0 && members.size() == 1) call.comm_rank = members.begin()->first;
       const std::pair key{*call.comm_hash, call.coll};
-      if (is_point_to_point(call.coll) || is_numbered[key]) continue;
+      if (is_point_to_point(call.coll) || is_numbered[key] || members.size() > 1) continue;
       call.sequence = next[key]++;
       call.is_sequence_counted = true;
-    }
-    for (const NcclCall& call : calls_) {
-      if (call.comm_hash) comm_of(*call.comm_hash);
     }
   }
 
@@ -309,7 +321,8 @@ class Assembly {
   const rundir::SpoolTrace& trace_;
   const PluginEvents& plugin_;
   std::vector<NcclCall> calls_;
-  std::map<std::uint64_t, ProcessComm> comms_;                   // by hash
+  // By hash and rank of the member; -1: not told.
+  std::map<std::uint64_t, std::map<std::int32_t, ProcessComm>> comms_;
   std::map<std::uint32_t, std::vector<RangeCall>> range_calls_;  // by thread, by start
   std::map<std::uint32_t, OpenGroup> open_groups_;               // by thread
   std::uint64_t group_count_ = 0;

@@ -51,18 +51,18 @@ struct NcclCall {
   bool has_enqueue_end = false;
 };
 
-// A communicator as one process knows it.
+// A member of a communicator as its process knows it. A process with several GPUs may hold several of one communicator.
 struct ProcessComm {
   std::uint64_t hash = 0;
-  std::int32_t rank = -1;        // of this process's member; -1: unknown
+  std::int32_t rank = -1;        // of the member; -1: unknown
   std::int32_t rank_count = -1;  // -1: unknown
   std::int32_t node_count = -1;
   std::string name;
 };
 
 struct NcclCalls {
-  std::vector<NcclCall> calls;  // by enqueue_start
-  std::vector<ProcessComm> comms;
+  std::vector<NcclCall> calls;     // by enqueue_start
+  std::vector<ProcessComm> comms;  // by hash, then rank; at least one of each communicator that a call names
 };
 
 // All of one process. `ranges` are all of its NVTX ranges; those outside of NCCL's domain are ignored.

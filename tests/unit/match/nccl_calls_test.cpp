@@ -291,6 +291,32 @@ TEST(NcclCalls, OtherDomainsAreNotNcclsWhateverTheySay) {
   EXPECT_TRUE(calls_of(recording).empty());
 }
 
+TEST(NcclCalls, AProcessMayHoldSeveralMembers) {
+  NcclRecording recording(0, 2);
+  recording.communicator(2, NcclRecording::kComm, 1, 2);
+  recording.coll({}, 0, 0, 100, 110);
+  recording.event(2, spool::EventKind::kNcclStart, static_cast<std::uint32_t>(spool::NcclEvent::kColl), 105,
+                  {2ULL << 36 | 1, 2, 0, 0, spool::pack(spool::NcclCodes{NcclFunction::kAllReduce}), 1024, 0, 0});
+  const NcclCalls all = LoadedProcess(recording).calls();
+  ASSERT_EQ(all.calls.size(), 2u);
+  EXPECT_EQ(all.calls[0].comm_rank, 0);
+  EXPECT_EQ(all.calls[1].comm_rank, 1);
+  ASSERT_EQ(all.comms.size(), 2u);
+  EXPECT_EQ(all.comms[0].rank, 0);
+  EXPECT_EQ(all.comms[1].rank, 1);
+}
+
+TEST(NcclCalls, SeveralMembersWithoutAPluginCannotBeNumbered) {
+  NcclRecording recording(0, 2, false);
+  recording.comm_range(0, 2, 10);
+  recording.comm_range(1, 2, 20);
+  recording.range("ncclAllReduce", 30, 40, 64);
+  const NcclCalls all = LoadedProcess(recording).calls();
+  EXPECT_EQ(all.comms.size(), 2u);
+  EXPECT_EQ(all.calls.at(0).sequence, kNoAmount);
+  EXPECT_EQ(all.calls.at(0).comm_rank, -1);
+}
+
 TEST(NcclCalls, CommunicatorsOfOldNcclAreUnknown) {
   NcclRecording recording(0, 2, false);
   recording.range("ncclAllReduce", 10, 20, 64, 0);  // before 2.25 the payload has no communicator
