@@ -96,7 +96,7 @@ void append_variable(const Macro& macro, bool is_stem, const Env& env, TextBuffe
     append_fallback(macro, is_stem, out);
   } else if (value == nullptr) {
     out->append("unset-");
-    if (has_name) out->append(name);
+    if (has_name) append_file_name(out, name);
     if (report->unset_variable[0] == '\0') {
       TextBuffer unset(report->unset_variable, sizeof report->unset_variable);
       unset.append(has_name ? name : "?");

@@ -66,6 +66,7 @@ TEST(ExpandTemplate, NothingOfAStemMakesADirectory) {
   EXPECT_EQ(expand("%q{SLASHED}").text, "a_b_c");
   EXPECT_EQ(expand("%q{NO:-a/b}").text, "a_b");
   EXPECT_EQ(expand("%q{SLASHED}", false).text, "a/b c");
+  EXPECT_EQ(expand("%q{NO/SUCH}").text, "unset-NO_SUCH");
 }
 
 TEST(ExpandTemplate, AnUnknownRankIsNeverZero) {
