@@ -10,6 +10,7 @@
 
 #include "agent/base/clocks.h"
 #include "agent/contract/run_layout.h"
+#include "agent/spool/ring_salvage.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -58,8 +59,8 @@ class Collection {
       process.state = "failed";
       process.note = "its spool is empty";
     } else {
-      process.state = state == SlotState::kEnded ? "ended" : "cut";
-      if (auto status = publish(slot, path, state == SlotState::kEnded, &process); !status) {
+      process.state = state == SlotState::kEnded ? "ended" : save_rings(index, path, &process) ? "saved" : "cut";
+      if (auto status = publish(slot, path, process.state != "cut", &process); !status) {
         process.kept = path;
         add_note(&process, status.error().message);
       }
@@ -72,6 +73,40 @@ class Collection {
  private:
   static void add_note(PublishedProcess* process, const std::string& note) {
     process->note += (process->note.empty() ? "" : "; ") + note;
+  }
+
+  // What the process had recorded and not written when it was killed, crashed, left by _exit or became another image by
+  // exec. True if its spool is complete now.
+  bool save_rings(std::uint32_t index, const std::string& spool_path, PublishedProcess* process) const {
+    const ProcessSlot& slot = task_.page->slots[index];
+    if (is_running(slot) && !has_successor(index)) return false;
+    std::vector<spool::CounterRecord> counters;
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(Drop::kCount); ++i) {
+      const std::uint64_t count = slot.drops[i].load(std::memory_order_relaxed);
+      if (count > 0) counters.push_back({i, 0, count});
+    }
+    const auto saved = spool::salvage_rings(task_.spool_directory + "/" + text_of(slot.ring_name), spool_path, counters,
+                                            slot.events.load(std::memory_order_relaxed));
+    if (!saved) {
+      add_note(process, saved.error().message);
+      return false;
+    }
+    process->events += static_cast<std::int64_t>(saved->events);
+    if (saved->damaged_rings > 0) {
+      add_note(process, std::to_string(saved->damaged_rings) + " rings could not be read to their end");
+    }
+    return true;
+  }
+
+  // Has the process attached again since, under another image?
+  bool has_successor(std::uint32_t index) const {
+    const ProcessSlot& slot = task_.page->slots[index];
+    const std::uint32_t claimed = std::min(task_.page->claimed_slots.load(std::memory_order_acquire), kMaxProcessSlots);
+    for (std::uint32_t later = index + 1; later < claimed; ++later) {
+      const ProcessSlot& other = task_.page->slots[later];
+      if (other.pid == slot.pid && other.start_ticks == slot.start_ticks) return true;
+    }
+    return false;
   }
 
   // The name for a process: its own STEM for the first one of it, else with host and pid.

@@ -3,15 +3,18 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "agent/collect/session.h"
+#include "agent/collect/session_files.h"
 #include "agent/spool/block.h"
 #include "agent/spool/event_codec.h"
 
@@ -94,6 +97,8 @@ class Drain {
 
   void write_state() noexcept {
     for (; log_index_ < session.state_log.segment_count(); ++log_index_, log_at_ = 0) {
+      // Read before `committed`: a segment that is not the last any more has got all that it will get.
+      const bool is_last = log_index_ + 1 >= session.state_log.segment_count();
       spool::StateLogHeader* log = session.state_log.segment(log_index_);
       const std::uint64_t committed = log->committed.load(std::memory_order_acquire);
       while (log_at_ < committed) {
@@ -113,9 +118,9 @@ class Drain {
           if (!write(spool::BlockKind::kState, bytes)) count_drop(Drop::kSpoolWriteFailed);
         }
         log_at_ += bytes;
+        log->written.store(log_at_, std::memory_order_release);
       }
-      // The last segment may still grow.
-      if (log_index_ + 1 >= session.state_log.segment_count()) break;
+      if (is_last) break;
     }
   }
 
@@ -205,7 +210,7 @@ class Drain {
 
   void write_footer() noexcept {
     spool::FooterRecord footer{};
-    footer.reason = 1;
+    footer.reason = static_cast<std::uint32_t>(spool::FooterReason::kExit);
     footer.counter_count = put_counters(payload() + sizeof footer);
     footer.events = event_count_;
     footer.blocks = session.spool.blocks();
@@ -228,8 +233,32 @@ class Drain {
   std::int64_t last_sync_ns_ = 0;
 };
 
+// Gives the calling thread a descriptor table of its own, and empties it: what the program closes is not ours then, and
+// we hold nothing of the program's open (close_range(2), Linux 5.9). Before 5.9 the copies are closed one by one. Where
+// neither is allowed the table stays shared, and the writer's check of its file is what is left.
+void take_own_descriptors() noexcept {
+  constexpr unsigned kUnshare = 1U << 1;  // CLOSE_RANGE_UNSHARE
+#if defined(SYS_close_range)
+  constexpr long kCloseRange = SYS_close_range;
+#else
+  constexpr long kCloseRange = 436;
+#endif
+  if (syscall(kCloseRange, 0U, ~0U, kUnshare) == 0) return;
+  if (syscall(SYS_unshare, CLONE_FILES) != 0) return;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t end = limit.rlim_cur < 65536 ? limit.rlim_cur : 65536;
+  for (rlim_t fd = 0; fd < end; ++fd) close(static_cast<int>(fd));
+}
+
 void* drain_main(void* buffer) {
   prctl(PR_SET_NAME, "jaxprof-drain");
+  take_own_descriptors();
+  char path[kSpoolPathBytes];
+  if (!join_spool_path(path, session.slot->spool_name) ||
+      !session.spool.resume(path, session.spool.bytes(), session.spool.blocks())) {
+    TextBuffer(session.slot->note, sizeof session.slot->note).append("its spool could not be opened again");
+  }
   Drain drain(static_cast<std::uint8_t*>(buffer));
   drain.run();
   drain_state.store(kFinished, std::memory_order_release);

@@ -88,16 +88,15 @@ void write_first_anchor() noexcept {
   session.spool.write_block(spool::BlockKind::kAnchors, buffer, sizeof record);
 }
 
-// "SPOOL/NAME" in `path`.
-bool join_path(char (&path)[kPathBytes + 64], const char* name) noexcept {
+}  // namespace
+
+bool join_spool_path(char (&path)[kSpoolPathBytes], const char* name) noexcept {
   TextBuffer out(path, sizeof path);
   out.append(session.page->plan.spool_directory);
   out.append('/');
   out.append(name);
   return !out.is_truncated();
 }
-
-}  // namespace
 
 const char* open_session_files(const RankIdentity& rank) noexcept {
   ProcessSlot& slot = *session.slot;
@@ -107,8 +106,8 @@ const char* open_session_files(const RankIdentity& rank) noexcept {
   }
   append_local_name(session.slot_index, slot.pid, LocalFile::kSpool, slot.spool_name, sizeof slot.spool_name);
   append_local_name(session.slot_index, slot.pid, LocalFile::kRings, slot.ring_name, sizeof slot.ring_name);
-  char path[kPathBytes + 64];
-  if (!join_path(path, slot.ring_name)) {
+  char path[kSpoolPathBytes];
+  if (!join_spool_path(path, slot.ring_name)) {
     errno = 0;
     return "the spool directory's name is too long";
   }
@@ -121,11 +120,12 @@ const char* open_session_files(const RankIdentity& rank) noexcept {
     file_id = static_cast<std::uint64_t>(clock_ns(CLOCK_REALTIME)) ^ (static_cast<std::uint64_t>(slot.pid) << 40);
   }
   session.nonce = static_cast<std::uint16_t>(file_id | 1);
-  join_path(path, slot.spool_name);
+  join_spool_path(path, slot.spool_name);
   if (!session.spool.create(path, file_id)) return "cannot make the spool";
   write_identity(rank);
   write_first_anchor();
   if (session.spool.has_failed()) return "cannot write the spool";
+  session.spool.close();  // the drain thread opens it again, among descriptors of its own
   slot.spool_bytes.store(session.spool.bytes(), std::memory_order_release);
   return nullptr;
 }

@@ -20,6 +20,11 @@ namespace {
 
 pthread_key_t thread_end_key;
 
+// After a thread got no ring, none is asked for until then (CLOCK_MONOTONIC_COARSE): every event of every such thread
+// comes through here.
+constexpr std::int64_t kRetryNs = 200'000'000;
+std::atomic<std::int64_t> next_try_ns{0};
+
 void close_thread_sink(void* value) {
   auto* sink = static_cast<ThreadSink*>(value);
   detail::thread_sink = nullptr;
@@ -37,8 +42,9 @@ std::uint32_t take_ring_locked() noexcept {
   if (count >= kMaxThreadRings) return kMaxThreadRings;
   const std::uint64_t capacity = session.page->plan.ring_bytes;
   void* segment = session.memory.add_segment(spool::SegmentKind::kRing, sizeof(spool::RingHeader) + capacity);
+  if (segment == nullptr) return kMaxThreadRings;
   void* sink = mmap(nullptr, sizeof(ThreadSink), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (segment == nullptr || sink == MAP_FAILED) return kMaxThreadRings;
+  if (sink == MAP_FAILED) return kMaxThreadRings;
   auto* ring = static_cast<spool::RingHeader*>(segment);
   ring->capacity = capacity;
   session.sinks[count] = static_cast<ThreadSink*>(sink);
@@ -72,6 +78,11 @@ namespace detail {
 
 ThreadSink* open_thread_sink() noexcept {
   if (session.state.load(std::memory_order_acquire) != SessionState::kRecording) return nullptr;
+  const std::int64_t now_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
+  if (now_ns < next_try_ns.load(std::memory_order_relaxed)) {
+    count_drop(Drop::kNoThreadRing);
+    return nullptr;
+  }
   const int saved_errno = errno;
   ThreadSink* sink = nullptr;
   if (session.state_log.lock().lock()) {
@@ -80,6 +91,7 @@ ThreadSink* open_thread_sink() noexcept {
     session.state_log.lock().unlock();
   }
   if (sink == nullptr) {
+    next_try_ns.store(now_ns + kRetryNs, std::memory_order_relaxed);
     count_drop(Drop::kNoThreadRing);
   } else {
     spool::ThreadState state{};

@@ -63,9 +63,14 @@ struct CounterRecord {
 };
 static_assert(sizeof(CounterRecord) == 16);
 
+enum class FooterReason : std::uint32_t {
+  kExit = 1,   // the process ended by exit() or return from main, and wrote its last events itself
+  kSaved = 2,  // it died; what it had not written was saved from its memory file
+};
+
 // Why the spool is complete, and what it should hold; followed by CounterRecords.
 struct FooterRecord {
-  std::uint32_t reason;  // 1: the process ended by exit() or return from main
+  std::uint32_t reason;  // FooterReason
   std::uint32_t counter_count;
   std::uint64_t events;
   std::uint64_t blocks;  // before this one

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "agent/base/unique_fd.h"
+#include "agent/base/file_identity.h"
 
 namespace jaxprof::spool {
 
@@ -34,10 +34,12 @@ struct MemoryHeader {
   SegmentEntry segments[kMaxSegments];
 };
 
-// A registration log: records from `data` on, `committed` bytes of them whole.
+// A registration log: records from `data` on, `committed` bytes of them whole, the first `written` of them in the
+// spool.
 struct StateLogHeader {
   std::atomic<std::uint64_t> committed;
-  std::uint64_t reserved[7];
+  std::atomic<std::uint64_t> written;
+  std::uint64_t reserved[6];
 };
 static_assert(sizeof(StateLogHeader) == 64);
 
@@ -64,19 +66,25 @@ inline std::uint8_t* segment_data(RingHeader* ring) noexcept {
   return reinterpret_cast<std::uint8_t*>(ring + 1);
 }
 
-// The writing side. Not thread-safe: the session serialises growth.
+// The writing side. It keeps no descriptor: the program may close any, and would give the number to a file of its own,
+// which a later segment must not land in. Not thread-safe: the session serialises growth.
 class MemoryFile {
  public:
   // Creates the file at `path`; false with errno.
   bool create(const char* path, std::uint32_t pid) noexcept;
-  // Allocates, maps and zeroes one more segment of `bytes`; null when the disk or the table is full.
+  // Allocates, maps and zeroes one more segment of `bytes`; null with errno when the disk or the table is full, or the
+  // file is gone. After a failure it is not tried again for a second: a full disk must not cost every event a try.
   void* add_segment(SegmentKind kind, std::uint64_t bytes) noexcept;
   bool is_open() const noexcept { return header_ != nullptr; }
 
  private:
-  UniqueFd fd_;
+  void* grow(SegmentKind kind, std::uint64_t bytes) noexcept;
+
+  char path_[1152] = {};
+  FileIdentity identity_;
   MemoryHeader* header_ = nullptr;
   std::uint64_t file_bytes_ = 0;
+  std::int64_t resting_until_ns_ = 0;  // CLOCK_MONOTONIC_COARSE
 };
 
 }  // namespace jaxprof::spool

@@ -11,6 +11,7 @@ namespace jaxprof::spool {
 bool SpoolWriter::create(const char* path, std::uint64_t file_id) noexcept {
   fd_.reset(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0600));
   if (!fd_) return false;
+  identity_ = FileIdentity::of(fd_.get());
   FileHeader header{};
   std::memcpy(header.magic, kFileMagic, sizeof kFileMagic);
   header.version = kFormatVersion;
@@ -18,6 +19,15 @@ bool SpoolWriter::create(const char* path, std::uint64_t file_id) noexcept {
   header.file_id = file_id;
   header.checksum = file_header_checksum(header);
   return write_all(&header, sizeof header);
+}
+
+bool SpoolWriter::resume(const char* path, std::uint64_t bytes, std::uint32_t sequence) noexcept {
+  fd_.reset(open(path, O_WRONLY | O_CLOEXEC | O_APPEND | O_NOFOLLOW));
+  identity_ = FileIdentity::of(fd_.get());
+  if (!fd_ || ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) return false;
+  bytes_ = bytes;
+  sequence_ = sequence;
+  return true;
 }
 
 bool SpoolWriter::write_block(BlockKind kind, std::uint8_t* buffer, std::size_t payload_bytes) noexcept {
@@ -37,6 +47,11 @@ bool SpoolWriter::write_block(BlockKind kind, std::uint8_t* buffer, std::size_t 
 bool SpoolWriter::write_all(const void* from, std::size_t length) noexcept {
   const auto* at = static_cast<const std::uint8_t*>(from);
   std::size_t left = length;
+  if (FileIdentity::of(fd_.get()) != identity_) {
+    fd_.release();  // not ours any more, and not ours to close
+    has_failed_ = true;
+    return false;
+  }
   while (left > 0) {
     const ssize_t written = write(fd_.get(), at, left);
     if (written < 0 && errno == EINTR) continue;

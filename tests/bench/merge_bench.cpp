@@ -71,7 +71,7 @@ class SpoolMaker {
     flush();
     write_anchor(stamp_);
     spool::FooterRecord footer{};
-    footer.reason = 1;
+    footer.reason = static_cast<std::uint32_t>(spool::FooterReason::kExit);
     std::memcpy(payload(), &footer, sizeof footer);
     writer_.write_block(spool::BlockKind::kFooter, buffer_.data(), sizeof footer);
   }
