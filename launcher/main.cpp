@@ -70,7 +70,8 @@ void say_before(const Options& options, const LaunchPlan& plan) {
 void finish(const Options& options, const Task& task, const JobStatus& job, Supervisor& supervisor) {
   Grace grace(options.grace_ns, [&supervisor] { return supervisor.is_asked_to_end(); });
   const auto is_time_up = [&grace] { return grace.is_over(); };
-  const TaskEnd end = collect_spools(task, job, is_time_up);
+  TaskEnd end = collect_spools(task, job, is_time_up);
+  end.pid = supervisor.job_pid();
   if (job.exec_errno != 0) say(end.notes.back());
   for (const PublishedProcess& process : end.processes) {
     if (!process.kept.empty()) say(task.node.host + ":" + process.kept + " was not published: " + process.note);

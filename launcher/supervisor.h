@@ -43,6 +43,9 @@ class Supervisor {
   // Until the job's end: passes signals on, reaps children.
   JobStatus wait();
 
+  // Of the command; -1 before it was started. It stays what it was when the command has ended.
+  pid_t job_pid() const { return job_; }
+
   // True once a signal asked the job to end (TERM, INT, HUP, QUIT, XCPU), before or after its end.
   bool is_asked_to_end();
 

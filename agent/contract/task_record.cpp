@@ -9,6 +9,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kRecordVersion = 1;
 
+// Marks a member that older records of the same version do not have: it then keeps its default.
+struct Optional {};
+constexpr Optional kOptional;
+
 // The members of each record, once for both directions: `visit(name, member)`.
 template <typename Record, typename Visit>
 void visit_start(Record& r, Visit&& visit) {
@@ -56,6 +60,7 @@ void visit_process(Record& p, Visit&& visit) {
 template <typename Record, typename Visit>
 void visit_end(Record& r, Visit&& visit) {
   visit("task", r.task);
+  visit("pid", r.pid, kOptional);
   visit("exit_code", r.exit_code);
   visit("signal", r.signal);
   visit("realtime_ns", r.realtime_ns);
@@ -68,6 +73,10 @@ struct ToJson {
   void operator()(const char* name, const T& member) const {
     json[name] = member;
   }
+  template <typename T>
+  void operator()(const char* name, const T& member, Optional) const {
+    json[name] = member;
+  }
 };
 
 struct FromJson {
@@ -75,6 +84,10 @@ struct FromJson {
   template <typename T>
   void operator()(const char* name, T& member) const {
     json.at(name).get_to(member);
+  }
+  template <typename T>
+  void operator()(const char* name, T& member, Optional) const {
+    if (const auto found = json.find(name); found != json.end()) found->get_to(member);
   }
 };
 

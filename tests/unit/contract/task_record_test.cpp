@@ -40,6 +40,7 @@ TaskStart full_start() {
 TaskEnd full_end() {
   TaskEnd end;
   end.task = "rank3";
+  end.pid = 4711;
   end.exit_code = -1;
   end.signal = 9;
   end.realtime_ns = 7;
@@ -61,6 +62,7 @@ TEST(TaskRecord, ComesBackAsItWasWritten) {
   const auto end = parse_task_end(end_text);
   ASSERT_TRUE(end) << end.error().message;
   EXPECT_EQ(to_json(*end), end_text);
+  EXPECT_EQ(end->pid, 4711);
   ASSERT_EQ(end->processes.size(), 2u);
   EXPECT_EQ(end->processes[1].kept, "/tmp/x/slot1");
   EXPECT_EQ(end->processes[0].bytes, 4096);
@@ -76,6 +78,17 @@ TEST(TaskRecord, KeepsAllMembersThatTheFileHas) {
     if (name == "version_of_record") continue;
     EXPECT_NE(value, default_json.at(name)) << name;
   }
+}
+
+TEST(TaskRecord, AnEndWithoutThePidOfTheCommandIsReadAsUnknown) {
+  auto json = nlohmann::json::parse(to_json(full_end()));
+  json.erase("pid");
+  const auto end = parse_task_end(json.dump());
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->pid, 0);
+  EXPECT_EQ(end->exit_code, -1);
+  json["pid"] = "x";
+  EXPECT_FALSE(parse_task_end(json.dump()));
 }
 
 TEST(TaskRecord, BytesThatAreNoUtf8DoNotBreakIt) {

@@ -139,6 +139,12 @@ TEST_F(JaxprofExec, SaysTwoLinesAndLeavesRecords) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_.file("spool")));
 }
 
+TEST_F(JaxprofExec, RecordsThePidOfTheCommand) {
+  be_rank(0, 1);
+  const Outcome outcome = run_shell("echo $$");
+  EXPECT_EQ(std::to_string(end_record("rank0").pid) + "\n", outcome.out);
+}
+
 TEST_F(JaxprofExec, QuietSaysNothing) {
   set("JAXPROF_OPTIONS", "--quiet");
   EXPECT_EQ(run_shell("true").err, "");
