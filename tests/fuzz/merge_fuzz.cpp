@@ -1,0 +1,27 @@
+// A whole run of up to two spools, put together and checked as the writer of the run file checks it.
+#include <algorithm>
+
+#include "merge/assembly/assemble_run.h"
+#include "merge/runfile/check.h"
+#include "tests/fuzz/planted_fault.h"
+#include "tests/fuzz/spool_recipe.h"
+
+using namespace jaxprof;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  if (size < 2) return 0;
+  // The first two bytes say how much is the first spool's.
+  const std::size_t first = std::min(bytes[0] | std::size_t{bytes[1]} << 8, size - 2);
+  const std::span<const std::uint8_t> rest(bytes + 2, size - 2);
+  const fuzz::MemoryPath a(fuzz::spool_of(rest.first(first)));
+  const fuzz::MemoryPath b(fuzz::spool_of(rest.subspan(first)));
+  rundir::FoundRun run;
+  run.run_id = "7.0.0";
+  run.spools = {a.path(), b.path()};
+  const assembly::AssembledRun assembled = assembly::assemble_run(run);
+  fuzz::plant_fault(assembled.tables.attributes.restart > 0);
+  const auto checked =
+      runfile::check_run(assembled.tables, runfile::Extent::kWhole, runfile::table_rows(assembled.tables));
+  fuzz::demand(checked.has_value(), checked ? "" : checked.error().message.c_str());
+  return 0;
+}

@@ -1,0 +1,87 @@
+// write_seeds FOLDER: a few good inputs for each fuzz target, in FOLDER/TARGET/, made from the same samples as the unit
+// tests. What is found beyond them stays in the corpus of whoever ran the fuzzer.
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "tests/fuzz/spool_recipe.h"
+#include "tests/unit/match/nccl_recording.h"
+#include "tests/unit/rundir/task_files.h"
+
+namespace jaxprof::fuzz {
+namespace {
+
+class Seeds {
+ public:
+  Seeds(const std::string& folder, const char* target) : folder_(folder + "/" + target) {
+    std::filesystem::create_directories(folder_);
+  }
+  void add(const std::string& content) { test::write_file(folder_ + "/seed" + std::to_string(count_++), content); }
+
+ private:
+  std::string folder_;
+  int count_ = 0;
+};
+
+std::string calls_of(std::int32_t rank) {
+  test::NcclRecording recording(rank, 2);
+  recording.thread(1, 77);
+  recording.comm_range(rank, 2, 5);
+  recording.whole_call({}, "ncclAllReduce", 100);
+  recording.range("ncclGroupStart", 200, 201);
+  recording.whole_call({spool::NcclFunction::kAllGather}, "ncclAllGather", 300);
+  recording.range("ncclGroupEnd", 400, 401);
+  recording.event(2, spool::EventKind::kNvtxStart, recording.string("s"), 10, {0, 1, 5, 99});
+  recording.event(3, spool::EventKind::kNvtxEnd, 0, 20, {99});
+  recording.drop(Drop::kRingFull, 3);
+  return recording.bytes();
+}
+
+void write_all(const std::string& folder) {
+  const std::string first = calls_of(0);
+  const std::string second = calls_of(1);
+  Seeds spools(folder, "spool_fuzz");
+  spools.add(recipe_of(first));
+  spools.add("\x01" + first);
+  spools.add(recipe_of(test::Recording().bytes(false)));
+
+  Seeds runs(folder, "merge_fuzz");
+  for (const std::string& other : {second, test::Recording(1, 2, "n1").bytes(false)}) {
+    const std::string recipe = recipe_of(first);
+    std::string input;
+    input += static_cast<char>(recipe.size() & 0xff);
+    input += static_cast<char>(recipe.size() >> 8);
+    runs.add(input + recipe + recipe_of(other));
+  }
+
+  Seeds events(folder, "event_codec_fuzz");
+  events.add(std::string("\x01\x64\x01\x01\x0a\x05\x07\x02\x01\x0a\x01\x00", 12));
+  events.add(std::string("\x01\x64\x81\x03\x0a\x05\x01\x02\x03\x08pppppppp", 18));
+
+  Seeds records(folder, "task_record_fuzz");
+  records.add(to_json(test::task_start(0, 2)));
+  TaskEnd end = test::task_end(0);
+  end.processes.resize(1);
+  records.add(to_json(end));
+
+  Seeds templates(folder, "template_fuzz");
+  templates.add("\x40prof/%q{SET}/%J.%S/rank%r.%h.%p");
+  templates.add("\x08%q{P:-default}%%%l%n");
+
+  Seeds selections(folder, "selection_fuzz");
+  selections.add("0,8-15,0-1023:128");
+  selections.add("rank == 5 && (A * 4 > 3 || !world_size)");
+  selections.add("A / 3 == 1");
+}
+
+}  // namespace
+}  // namespace jaxprof::fuzz
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: write_seeds FOLDER\n");
+    return 2;
+  }
+  jaxprof::fuzz::write_all(argv[1]);
+  return 0;
+}
