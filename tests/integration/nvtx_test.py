@@ -137,22 +137,22 @@ class Processes(NvtxCase):
         self.assertEqual(self.counted(run.rows("events/nvtx")), counts(parent, OPENING))
 
     def test_an_image_that_exec_starts_is_a_second_process(self):
-        run = self.profile("--exec", "yes", "--scenarios", "marks", merge_status=tools.PARTIAL)
+        run = self.profile("--exec", "yes", "--scenarios", "marks")
         first, second = account()
         self.assertEqual(first["pid"], second["pid"])
         processes = run.rows("job/processes")
         self.assertEqual([(row["pid"], row["is_complete"]) for row in processes],
-                         [(first["pid"], 0), (first["pid"], 1)])
-        self.assertEqual(self.counted(run.rows_by_process("events/nvtx")[1]), counts(second, OPENING))
-        self.assertEqual(len(run.diagnostics("spool.cut")), 1)
+                         [(first["pid"], 1), (first["pid"], 1)])
+        for rows, image in zip(run.rows_by_process("events/nvtx"), (first, second)):
+            self.assertEqual(self.counted(rows), counts(image, OPENING))
 
     def assert_ends_without_goodbye(self, way, status, task):
-        """Less than a second old, all may be lost; what is there is true, and the cut is told."""
-        run = self.profile("--exit", way, "--burst", "1000", status=status, merge_status=tools.PARTIAL)
+        """The wrapper lives and saves what was still in the process's rings: nothing is lost."""
+        run = self.profile("--exit", way, "--burst", "1000", status=status)
         image, = account()
-        self.assertEqual(self.counted(run.rows("events/nvtx")) - counts(image, OPENING), Counter())
-        self.assertEqual([row["is_complete"] for row in run.rows("job/processes")], [0])
-        self.assertEqual(len(run.diagnostics("spool.cut")), 1)
+        self.assertEqual(self.counted(run.rows("events/nvtx")), counts(image, OPENING))
+        self.assertEqual([row["is_complete"] for row in run.rows("job/processes")], [1])
+        self.assertEqual(self.drops(run), {})
         self.assertEqual([(row["exit_code"], row["signal"]) for row in run.rows("job/tasks")], [task])
 
     def test_underscore_exit(self):
@@ -188,7 +188,8 @@ class Overload(NvtxCase):
                              "--", tools.NVTX_PUPPET, "--scenarios", "burst", "--burst", "100000", "--out", "truth.json")
         self.assert_status(self.job, 0)
         self.merged = tools.merge("prof")
-        self.assert_status(self.merged, tools.PARTIAL)
+        # partial if the disk took not even the footer
+        self.assertIn(self.merged.status, (tools.DONE, tools.PARTIAL), str(self.merged))
         emitted = sum(entry["count"] for entry in account()[0]["counts"] if entry["kind"] in ("push", "pop"))
         with RunFile("run.h5") as run:
             lost = sum(self.drops(run).values())
