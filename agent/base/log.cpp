@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "agent/base/harmless_write.h"
+
 namespace jaxprof {
 namespace {
 const char* program_name = "jaxprof";
@@ -18,8 +20,7 @@ void say(std::string_view text) {
   line += ": ";
   line += text;
   line += '\n';
-  // A closed stderr is no reason to stop working.
-  if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+  write_harmlessly(STDERR_FILENO, line);
 }
 
 }  // namespace jaxprof

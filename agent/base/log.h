@@ -1,5 +1,6 @@
 // What the tools say to a person: one line on stderr, "PROGRAM: text", written by a single write(2) so that the
-// lines of many ranks on one terminal do not mix.
+// lines of many ranks on one terminal do not mix. A stderr that cannot take the line at once loses it: see
+// harmless_write.h.
 #pragma once
 
 #include <string_view>
