@@ -3,6 +3,7 @@
 // the command line refuses (125); everything else lets the job run unprofiled. And whoever waits for this process must
 // see what the job did, so its status is the job's.
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <string>
@@ -89,7 +90,17 @@ void finish(const Options& options, const Task& task, const JobStatus& job, Supe
   if (!line.empty() && !options.is_quiet) say(line);
 }
 
+// A file that is opened where a standard stream is closed would take its number, and get what is written to that
+// stream. The job finds them closed as before.
+void occupy_closed_streams() {
+  int fd;
+  while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO) {
+  }
+  if (fd >= 0) close(fd);
+}
+
 int run(const std::vector<std::string>& arguments) {
+  occupy_closed_streams();
   const Node node = this_node();
   const Env env;
 

@@ -1,7 +1,6 @@
 #include "launcher/signal_canary.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 namespace jaxprof::launcher {
 namespace {
 
-constexpr std::int64_t kPatience_ns = 50'000'000;
 constexpr std::int64_t kMemory_ns = 1'000'000'000;
 
 // The canary's life: as small as it can be, since it holds a copy of the wrapper's memory.
@@ -53,29 +51,21 @@ SignalCanary::~SignalCanary() {
   waitpid(pid_, nullptr, 0);
 }
 
-void SignalCanary::read_reports(int timeout_ms) {
-  pollfd ready{reports_fd_.get(), POLLIN, 0};
-  if (poll(&ready, 1, timeout_ms) <= 0) return;
+void SignalCanary::listen() {
+  if (!reports_fd_) return;
   Report report;
   // Writes of this size are whole (PIPE_BUF).
   while (read(reports_fd_.get(), &report, sizeof report) == sizeof report) reports_.push_back(report);
+  const std::int64_t oldest_ns = clock_ns(CLOCK_MONOTONIC) - kMemory_ns;
+  std::erase_if(reports_, [oldest_ns](const Report& r) { return r.monotonic_ns < oldest_ns; });
 }
 
-bool SignalCanary::has_heard(int signal) {
-  const std::int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
-  for (std::int64_t now_ns = begin_ns;; now_ns = clock_ns(CLOCK_MONOTONIC)) {
-    const std::int64_t left_ns = begin_ns + kPatience_ns - now_ns;
-    read_reports(0);
-    std::erase_if(reports_, [now_ns](const Report& r) { return r.monotonic_ns < now_ns - kMemory_ns; });
-    const auto found =
-        std::find_if(reports_.begin(), reports_.end(), [signal](const Report& r) { return r.signal == signal; });
-    if (found != reports_.end()) {
-      reports_.erase(found);
-      return true;
-    }
-    if (left_ns <= 0) return false;
-    read_reports(static_cast<int>(left_ns / 1'000'000) + 1);
-  }
+bool SignalCanary::takes_report_of(int signal) {
+  const auto found =
+      std::find_if(reports_.begin(), reports_.end(), [signal](const Report& r) { return r.signal == signal; });
+  if (found == reports_.end()) return false;
+  reports_.erase(found);
+  return true;
 }
 
 }  // namespace jaxprof::launcher

@@ -27,8 +27,10 @@ class SignalCanary {
   bool is_alive() const { return pid_ > 0; }
   pid_t pid() const { return pid_; }
 
-  // True if the canary got `signal` within the last second or gets it within 50 ms. Each receipt answers once.
-  bool has_heard(int signal);
+  // Reads what the canary has reported by now, without waiting, and forgets what is older than a second.
+  void listen();
+  // True if a report of `signal` was there, which is thereby used up: each receipt answers once.
+  bool takes_report_of(int signal);
 
  private:
   struct Report {
@@ -36,7 +38,6 @@ class SignalCanary {
     std::int32_t signal;
     std::int32_t unused;
   };
-  void read_reports(int timeout_ms);
 
   pid_t pid_ = -1;
   UniqueFd reports_fd_;

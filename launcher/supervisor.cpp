@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "agent/base/clocks.h"
 #include "agent/base/unique_fd.h"
 
 namespace jaxprof::launcher {
@@ -16,6 +18,8 @@ namespace {
 
 // Faults of the wrapper itself, and what stops and continues a process group: those act on the wrapper as on anyone.
 constexpr int kNotHeld[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTSTP, SIGTTIN, SIGTTOU};
+
+constexpr std::int64_t kCanaryPatience_ns = 50'000'000;
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> result;
@@ -27,6 +31,15 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 
 bool asks_to_end(int signal) {
   return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT || signal == SIGXCPU;
+}
+
+// Whoever reads the job's output waits for its end, and whoever writes its input for a reader: they must not wait for
+// the wrapper. Stderr stays, for the last line.
+void leave_streams_to_job() {
+  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return;
+  dup2(null.get(), STDIN_FILENO);
+  dup2(null.get(), STDOUT_FILENO);
 }
 
 // What the child of fork needs, all of it made before.
@@ -96,6 +109,7 @@ Status Supervisor::start(const std::vector<std::string>& command, const std::vec
   if (job_ == 0) become_job(plan);
   if (job_ < 0) return fail_errno(ErrorCode::kNodeNotReady, "cannot start a process");
   failure_out.reset();
+  leave_streams_to_job();
   // Returns when the exec has closed the other end, or failed.
   int failure = 0;
   ssize_t length;
@@ -122,23 +136,42 @@ bool Supervisor::reap(JobStatus* status) {
   return has_ended;
 }
 
-void Supervisor::pass_on(const siginfo_t& signal) {
+void Supervisor::take(const siginfo_t& signal) {
   const int number = signal.si_signo;
   if (asks_to_end(number)) is_asked_to_end_ = true;
   // SIGCONT continues whom it is sent to; the job was not stopped by us.
-  if (number == SIGCONT || (canary_->is_alive() && canary_->has_heard(number))) return;
-  if (signal.si_code == SI_QUEUE) {
-    sigqueue(job_, number, signal.si_value);
-  } else {
-    kill(job_, number);
-  }
+  if (number == SIGCHLD || number == SIGCONT) return;
+  undecided_.push_back({signal, clock_ns(CLOCK_MONOTONIC) + (canary_->is_alive() ? kCanaryPatience_ns : 0)});
+}
+
+void Supervisor::decide() {
+  canary_->listen();
+  const std::int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+  std::erase_if(undecided_, [this, now_ns](const Undecided& one) {
+    const siginfo_t& signal = one.signal;
+    if (canary_->takes_report_of(signal.si_signo)) return true;
+    if (now_ns < one.deadline_ns) return false;
+    if (signal.si_code == SI_QUEUE) {
+      sigqueue(job_, signal.si_signo, signal.si_value);
+    } else {
+      kill(job_, signal.si_signo);
+    }
+    return true;
+  });
 }
 
 JobStatus Supervisor::wait() {
   JobStatus status;
   while (!reap(&status)) {
+    timespec left{};
+    if (!undecided_.empty()) {
+      const std::int64_t left_ns =
+          std::max<std::int64_t>(undecided_.front().deadline_ns - clock_ns(CLOCK_MONOTONIC), 0);
+      left.tv_nsec = static_cast<long>(left_ns);
+    }
     siginfo_t signal;
-    if (sigwaitinfo(&held_, &signal) > 0 && signal.si_signo != SIGCHLD) pass_on(signal);
+    if (sigtimedwait(&held_, &signal, undecided_.empty() ? nullptr : &left) > 0) take(signal);
+    decide();
   }
   canary_.reset();
   return status;

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,8 +44,8 @@ class Supervisor {
   // Until the job's end: passes signals on, reaps children.
   JobStatus wait();
 
-  // Of the command; -1 before it was started. It stays what it was when the command has ended.
-  pid_t job_pid() const { return job_; }
+  // Of the command, also after its end; 0 if it could not be started.
+  pid_t job_pid() const { return exec_errno_ == 0 ? job_ : 0; }
 
   // True once a signal asked the job to end (TERM, INT, HUP, QUIT, XCPU), before or after its end.
   bool is_asked_to_end();
@@ -53,13 +54,22 @@ class Supervisor {
   void let_go();
 
  private:
+  // A signal of which nobody knows yet whether the job got it too.
+  struct Undecided {
+    siginfo_t signal;
+    std::int64_t deadline_ns;  // CLOCK_MONOTONIC; the job did not get what the canary has not reported by then
+  };
+
   bool reap(JobStatus* status);
-  void pass_on(const siginfo_t& signal);
+  void take(const siginfo_t& signal);
+  // Drops what the job got by itself, sends it what it has not got in time. One signal never holds up another.
+  void decide();
 
   sigset_t held_;
   sigset_t original_mask_;
   struct sigaction original_chld_;
   std::optional<SignalCanary> canary_;
+  std::vector<Undecided> undecided_;  // by deadline
   pid_t job_ = -1;
   int exec_errno_ = 0;
   bool is_asked_to_end_ = false;

@@ -54,7 +54,7 @@ struct PublishedProcess {
 
 struct TaskEnd {
   std::string task;
-  std::int64_t pid = 0;         // of the command, not of the wrapper; 0: unknown
+  std::int64_t pid = 0;         // of the command; 0: it could not be started, or unknown
   std::int64_t exit_code = -1;  // -1: died of `signal`
   std::int64_t signal = 0;
   std::int64_t realtime_ns = 0;

@@ -4,11 +4,13 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +27,20 @@ struct Outcome {
   std::string err;
 };
 
+// Descriptors of the test for the program's standard streams; -1: a file that the test reads afterwards.
+struct Streams {
+  static constexpr int kClosed = -2;
+  int in = -1;
+  int out = -1;
+  int err = -1;
+};
+
 class ProgramRun {
  public:
   // `folder` is the working directory. The environment is `environment` and nothing else.
   ProgramRun(const std::string& folder, const std::vector<std::string>& arguments,
-             const std::vector<std::string>& environment, const std::string& input = "",
-             bool ignores_children = false) {
+             const std::vector<std::string>& environment, const std::string& input = "", bool ignores_children = false,
+             const Streams& streams = {}, const std::optional<rlimit>& file_size_limit = std::nullopt) {
     std::ofstream(files_.file("in")) << input;
     std::vector<std::string> words = {JAXPROF_EXEC};
     words.insert(words.end(), arguments.begin(), arguments.end());
@@ -40,9 +50,10 @@ class ProgramRun {
     if (pid_ != 0) return;
     setpgid(0, 0);
     if (chdir(folder.c_str()) != 0) _exit(99);
-    redirect("in", O_RDONLY, 0);
-    redirect("out", O_WRONLY | O_CREAT | O_APPEND, 1);
-    redirect("err", O_WRONLY | O_CREAT | O_APPEND, 2);
+    redirect("in", streams.in, O_RDONLY, 0);
+    redirect("out", streams.out, O_WRONLY | O_CREAT | O_APPEND, 1);
+    redirect("err", streams.err, O_WRONLY | O_CREAT | O_APPEND, 2);
+    if (file_size_limit) setrlimit(RLIMIT_FSIZE, &*file_size_limit);
     if (ignores_children) ::signal(SIGCHLD, SIG_IGN);
     execve(argv[0], argv.data(), envp.data());
     _exit(98);
@@ -56,10 +67,13 @@ class ProgramRun {
 
   pid_t pid() const { return pid_; }
 
-  // Until the output holds `text`; false after ten seconds.
-  bool waits_for_output(const std::string& text) const {
+  // Until the output holds `text` so many times; false after ten seconds.
+  bool waits_for_output(const std::string& text, std::size_t times = 1) const {
     for (int i = 0; i < 2000; ++i) {
-      if (read("out").find(text) != std::string::npos) return true;
+      const std::string out = read("out");
+      std::size_t count = 0;
+      for (std::size_t at = 0; (at = out.find(text, at)) != std::string::npos; at += text.size()) ++count;
+      if (count >= times) return true;
       const timespec pause{0, 5'000'000};
       nanosleep(&pause, nullptr);
     }
@@ -85,8 +99,12 @@ class ProgramRun {
     result.push_back(nullptr);
     return result;
   }
-  void redirect(const char* name, int flags, int fd) const {
-    const int file = open(files_.file(name).c_str(), flags, 0600);
+  void redirect(const char* name, int given, int flags, int fd) const {
+    if (given == Streams::kClosed) {
+      close(fd);
+      return;
+    }
+    const int file = given >= 0 ? given : open(files_.file(name).c_str(), flags, 0600);
     if (file < 0 || dup2(file, fd) < 0) _exit(97);
     if (file != fd) close(file);
   }
