@@ -22,7 +22,8 @@ std::vector<T> parse_records(std::span<const std::uint8_t> payload) {
 }  // namespace
 
 Result<SpoolReader> SpoolReader::open(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK a FIFO of that name would wait for a writer.
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!fd) return fail_errno(ErrorCode::kInputUnreadable, "cannot open " + path);
   struct stat status {};
   if (fstat(fd.get(), &status) != 0) return fail_errno(ErrorCode::kInputUnreadable, "cannot examine " + path);

@@ -36,6 +36,15 @@ Result<std::string> run_of_spool(const std::string& path) {
   return fail(ErrorCode::kInputUnreadable, path + ": no block says whose spool it is (cut off or damaged)");
 }
 
+// A FIFO or device of a record's name would wait for a writer.
+Result<std::string> read_record(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return fail(ErrorCode::kInputUnreadable, path + " is not a regular file");
+  }
+  return read_small_file(path);
+}
+
 void read_records(const std::string& folder, FoundRun* run) {
   auto names = list_folder(folder);
   if (!names) {
@@ -46,7 +55,7 @@ void read_records(const std::string& folder, FoundRun* run) {
     const std::string task = run_layout::task_of_start_record(name);
     if (task.empty()) continue;
     const auto read = [&run](const std::string& path, auto parse) {
-      auto record = read_small_file(path).and_then([&](const std::string& text) {
+      auto record = read_record(path).and_then([&](const std::string& text) {
         return parse(text).map_error([&path](Error error) { return std::move(error).wrap(path); });
       });
       if (!record) run->unreadable_records.push_back({path, record.error().message});

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -101,6 +102,16 @@ TEST_F(RunDirectoryTest, ListsRecordsThatCannotBeRead) {
   EXPECT_THAT(run.unreadable_records[0].path, HasSubstr("task.1.end.json"));
   EXPECT_THAT(run.unreadable_records[1].path, HasSubstr("task.2.start.json"));
   EXPECT_THAT(run.unreadable_records[1].reason, HasSubstr("task start record"));
+}
+
+TEST_F(RunDirectoryTest, AFifoAmongSpoolsOrRecordsIsListedAndNotWaitedFor) {
+  ASSERT_EQ(mkfifo(folder_.file("a.jxspool").c_str(), 0600), 0);
+  ASSERT_EQ(mkfifo(run_layout::task_start_path(state("7.0.0"), "0").c_str(), 0600), 0);
+  const RunDirectory directory = read();
+  ASSERT_EQ(directory.unreadable_spools.size(), 1u);
+  EXPECT_THAT(directory.unreadable_spools[0].reason, HasSubstr("a.jxspool is not a regular file"));
+  ASSERT_EQ(directory.runs.at(0).unreadable_records.size(), 1u);
+  EXPECT_THAT(directory.runs[0].unreadable_records[0].reason, HasSubstr("start.json is not a regular file"));
 }
 
 TEST_F(RunDirectoryTest, AStateFolderThatIsNoneIsListed) {

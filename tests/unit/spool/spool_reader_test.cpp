@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <random>
@@ -56,6 +57,13 @@ class SpoolReaderTest : public testing::Test {
   test::TempFolder folder_;
   std::string path_ = folder_.file("a.jxspool");
 };
+
+TEST_F(SpoolReaderTest, RefusesAFifoInsteadOfWaitingForAWriter) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  const auto reader = SpoolReader::open(path_);
+  ASSERT_FALSE(reader);
+  EXPECT_THAT(reader.error().message, HasSubstr("is not a regular file"));
+}
 
 TEST_F(SpoolReaderTest, GivesEveryBlockInOrder) {
   const Read all = read(sample().bytes());
