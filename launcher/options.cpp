@@ -139,7 +139,10 @@ class OptionReader {
   Status read_nsys(const NsysOption& option, const std::string& name, std::optional<std::string> value) {
     if (auto status = take_value(name, &value); !status) return status;
     if (!is_accepted(option, *value)) {
-      return fail(ErrorCode::kUsage, name + " " + *value + ": " + option.reason);
+      const bool has_other = option.answer == NsysAnswer::kOnlyValue;
+      return fail(ErrorCode::kUsage,
+                  name + " " + *value + ": " + option.reason + "; leave it out" +
+                      (has_other ? std::string(" or write ") + name + " " + option.accepted_value : std::string()));
     }
     remarks_.push_back(name + " has no effect: " + option.reason);
     return {};
@@ -186,6 +189,9 @@ Status convert_selection(const Given& given, RankSelection* selection) {
     if (result.value == ConditionValue::kInvalid) {
       return fail(ErrorCode::kUsage,
                   "--if '" + given.condition + "': not a condition at offset " + std::to_string(result.fault_offset));
+    }
+    if (result.is_constant && result.value == ConditionValue::kUnknown) {
+      return fail(ErrorCode::kUsage, "--if '" + given.condition + "' depends on " + result.unknown());
     }
   }
   if (auto s = copy_text("--if", given.condition, selection->condition); !s) return s;
@@ -240,7 +246,7 @@ Result<Options> convert(Given given) {
   if (given.is_dry_run) options.mode = Mode::kDryRun;
   if (given.is_check) options.mode = Mode::kCheck;
   if (options.command.empty() && !given.is_check) {
-    return fail(ErrorCode::kUsage, std::string("no command; usage: ") + kUsageLine);
+    return fail(ErrorCode::kUsage, std::string("no command; usage: ") + kUsageLine + "; --help lists the options");
   }
   options.has_inner_ranks = options.has_inner_ranks || starts_ranks_of_its_own(options.command);
   return std::move(given.options);

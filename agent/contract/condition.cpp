@@ -37,6 +37,7 @@ class Reader {
                    : value.number != 0 ? ConditionValue::kTrue
                                        : ConditionValue::kFalse;
     std::memcpy(result.unknown_variable, unknown_, sizeof unknown_);
+    result.is_constant = is_constant_;
     return result;
   }
 
@@ -128,7 +129,8 @@ class Reader {
       is_invalid_ = true;
       return {};
     }
-    Value value = look_up(name);
+    is_constant_ = false;
+    const Value value = look_up(name);
     if (!value.is_known && unknown_[0] == '\0') std::memcpy(unknown_, name, length + 1);
     return value;
   }
@@ -191,6 +193,7 @@ class Reader {
   std::size_t at_ = 0;
   int depth_ = 0;
   bool is_invalid_ = false;
+  bool is_constant_ = true;
   char unknown_[64] = {};
 };
 

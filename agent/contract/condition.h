@@ -15,14 +15,20 @@ namespace jaxprof {
 enum class ConditionValue {
   kFalse,
   kTrue,
-  kUnknown,  // a variable that it depends on is not set or not an integer
+  kUnknown,  // a variable that it depends on is not set or not an integer, or it divides by zero
   kInvalid,  // not a condition; the same on every rank
 };
 
 struct ConditionResult {
   ConditionValue value = ConditionValue::kInvalid;
   std::size_t fault_offset = 0;    // of kInvalid: where reading stopped
-  char unknown_variable[64] = {};  // of kUnknown: the first such variable
+  char unknown_variable[64] = {};  // of kUnknown: the first such variable; "" if a division alone is at fault
+  bool is_constant = true;         // no variable occurs in it: the same on every rank
+
+  // What a kUnknown lacks, in words.
+  const char* unknown() const noexcept {
+    return unknown_variable[0] != '\0' ? unknown_variable : "the result of a division by zero (or beyond 64 bits)";
+  }
 };
 
 ConditionResult evaluate_condition(const char* text, const RankIdentity& rank, const Env& env) noexcept;

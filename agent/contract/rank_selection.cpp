@@ -61,7 +61,7 @@ class Conjunction {
     if (text[0] == '\0') return;
     const ConditionResult condition = evaluate_condition(text, rank, env);
     if (condition.value == ConditionValue::kUnknown) {
-      add_unknown(condition.unknown_variable);
+      add_unknown(condition.unknown());
     } else {
       add(condition.value == ConditionValue::kTrue);
     }

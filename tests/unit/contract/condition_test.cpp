@@ -44,6 +44,14 @@ TEST(Condition, WhatIsNotSetOrNoIntegerIsUnknown) {
     EXPECT_EQ(evaluate(text).value, ConditionValue::kUnknown) << text;
   }
   EXPECT_STREQ(evaluate("rank==5 && NOT_SET==ALSO_NOT").unknown_variable, "NOT_SET");
+  EXPECT_STREQ(evaluate("1%0 == NOT_SET").unknown(), "NOT_SET");
+  EXPECT_STREQ(evaluate("1/(rank-rank)").unknown(), "the result of a division by zero (or beyond 64 bits)");
+}
+
+TEST(Condition, IsConstantWithoutVariables) {
+  EXPECT_TRUE(evaluate("1/0 || 2 > 3").is_constant);
+  EXPECT_FALSE(evaluate("1/0 || rank == 3").is_constant);
+  EXPECT_FALSE(evaluate("NOT_SET").is_constant);
 }
 
 TEST(Condition, ADecidedSideWinsOverAnUnknownOne) {
