@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -59,6 +60,18 @@ std::optional<std::int64_t> count_by_place(const RankSelection& selection, RankI
     }
   }
   return count;
+}
+
+std::string counted(std::int64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+// "3 of 4 ranks", "60 processes", "4 ranks and 2 processes without a rank": only what said its rank is counted as one.
+std::string describe_written(std::int64_t n_ranks, std::int64_t n_without_rank, std::optional<std::int64_t> expected) {
+  if (!expected && n_ranks == 0) return counted(n_without_rank, "process", "processes");
+  std::string text = expected ? fmt::format("{} of {} ranks", n_ranks, *expected) : counted(n_ranks, "rank", "ranks");
+  if (n_without_rank > 0) text += " and " + counted(n_without_rank, "process", "processes") + " without a rank";
+  return text;
 }
 
 }  // namespace
@@ -137,8 +150,8 @@ std::string readable_bytes(std::int64_t bytes) {
 
 std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64_t> expected_ranks,
                       const std::string& directory) {
-  std::set<std::string> ranks;
-  std::int64_t events = 0, dropped = 0, bytes = 0, kept = 0, n_processes = 0;
+  std::set<std::int64_t> ranks;
+  std::int64_t n_without_rank = 0, events = 0, dropped = 0, bytes = 0, kept = 0, n_processes = 0;
   for (const TaskEnd& end : ends) {
     for (const PublishedProcess& process : end.processes) {
       ++n_processes;
@@ -147,15 +160,21 @@ std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64
       kept += process.kept.empty() ? 0 : 1;
       if (process.spool.empty()) continue;
       bytes += process.bytes;
-      ranks.insert(process.rank >= 0 ? std::to_string(process.rank) : end.task + "." + std::to_string(process.pid));
+      if (process.rank >= 0) {
+        ranks.insert(process.rank);
+      } else {
+        ++n_without_rank;
+      }
     }
   }
-  std::string line = fmt::format("{}", ranks.size());
-  if (expected_ranks) line += fmt::format(" of {}", *expected_ranks);
-  line += fmt::format(" {} written, {} events, {} dropped; {}/ ({})",
-                      ranks.size() == 1 && !expected_ranks ? "rank" : "ranks", grouped(events), grouped(dropped),
-                      directory, readable_bytes(bytes));
-  if (n_processes == 0) line += "; no process called NVTX, CUDA or NCCL";
+  std::string line = describe_written(static_cast<std::int64_t>(ranks.size()), n_without_rank, expected_ranks) +
+                     fmt::format(" written, {} events, {} dropped; {}/ ({})", grouped(events), grouped(dropped),
+                                 directory, readable_bytes(bytes));
+  if (std::none_of(ends.begin(), ends.end(), [](const TaskEnd& end) { return end.pid > 0; })) {
+    line += "; the command could not be started";
+  } else if (n_processes == 0) {
+    line += "; no process called NVTX, CUDA or NCCL";
+  }
   if (kept > 0) line += fmt::format("; {} spools left on their nodes", kept);
   return line;
 }

@@ -47,7 +47,7 @@ void decide(const Options& options, const Env& env, LaunchPlan* plan) {
   plan->is_wrapped = result.selected != Selected::kNo;
   plan->residual = selection;
   if (result.selected == Selected::kUnknown) {
-    plan->undecided = result.unknown[0] != '\0' ? result.unknown : "a division by zero";
+    plan->undecided = result.unknown;
   } else if (!options.has_inner_ranks) {
     plan->residual = RankSelection();
   }
@@ -75,6 +75,17 @@ void name_output(const Options& options, const Node& node, const Env& env, Launc
   }
 }
 
+// A rank that somebody gave by hand must not be passed over in silence.
+std::string find_rank_fault(const RankIdentity& rank, const Env& env) {
+  const char* given = env.get("JAXPROF_RANK");
+  if (given == nullptr || rank.launcher == Launcher::kExplicit) return {};
+  const char* size = env.get("JAXPROF_WORLD_SIZE");
+  const std::string source = rank.is_known() ? std::string("the rank is that of ") + launcher_name(rank.launcher)
+                                             : std::string("the rank is not known");
+  return std::string("JAXPROF_RANK=") + given + (size != nullptr ? std::string(" of JAXPROF_WORLD_SIZE=") + size : "") +
+         " is not a rank, a whole number below the size: it is ignored, " + source;
+}
+
 }  // namespace
 
 LaunchPlan make_launch_plan(const Options& options, const Node& node, const Env& env) {
@@ -82,6 +93,7 @@ LaunchPlan make_launch_plan(const Options& options, const Node& node, const Env&
   plan.rank = resolve_rank(env, node.pid);
   plan.run = resolve_run(env, plan.rank, node.host.c_str(), node.pid);
   plan.task = run_layout::task_name(plan.rank.rank, node.host, node.pid);
+  plan.rank_fault = find_rank_fault(plan.rank, env);
   decide(options, env, &plan);
   name_output(options, node, env, &plan);
   return plan;

@@ -24,6 +24,7 @@ struct LaunchPlan {
   std::string state_directory;
   std::string stem_template;
   std::string stem;            // what a process with the task's own rank writes to; "" if only the process can know
+  std::string rank_fault;      // why JAXPROF_RANK, though set, does not tell the rank; "" if it does or is not set
   std::string unset_variable;  // named in the template and not set; "" if none
   std::string fault;           // why the output has no usable name; "" if it has
 

@@ -83,6 +83,16 @@ Result<std::optional<OutputClaim>> claim_output(const std::string& directory, co
   return claim;
 }
 
+bool is_stem_of_run(const std::string& state_directory, const std::string& stem) {
+  for (const std::string& file : list_directory(state_directory)) {
+    if (run_layout::task_of_start_record(file).empty()) continue;
+    const auto text = read_small_file(state_directory + "/" + file);
+    const auto start = text ? parse_task_start(*text) : fail(text.error().code, "");
+    if (start && start->stem == stem) return true;
+  }
+  return false;
+}
+
 void release_claim(const std::string& directory, const OutputClaim& claim) {
   unlink(run_layout::part_spool_path(directory, claim.stem).c_str());
 }

@@ -26,6 +26,9 @@ struct ClaimRules {
 Result<std::optional<OutputClaim>> claim_output(const std::string& directory, const std::string& stem,
                                                 const ClaimRules& rules);
 
+// True if a task that started in the run below `state_directory` claimed STEM: then another rank of the run has it.
+bool is_stem_of_run(const std::string& state_directory, const std::string& stem);
+
 // Removes the claim's file. Only for claims that nothing was published to.
 void release_claim(const std::string& directory, const OutputClaim& claim);
 

@@ -48,6 +48,7 @@ TaskStart make_start(const Options& options, const Node& node, const LaunchPlan&
   if (!plan.unset_variable.empty()) {
     start.notes.push_back(plan.unset_variable + " is not set: it is unset-" + plan.unset_variable + " in names");
   }
+  if (!plan.rank_fault.empty()) start.notes.push_back(plan.rank_fault);
   return start;
 }
 
@@ -95,6 +96,13 @@ Status make_session(Task* task) {
   return {};
 }
 
+const char* way_out_of_taken_name(const Options& options, const LaunchPlan& plan) {
+  const bool is_same_on_all_ranks = plan.stem_template == plan.stem && plan.rank.world_size > 1;
+  if (is_same_on_all_ranks || is_stem_of_run(plan.state_directory, plan.stem)) return "put %r into the name";
+  return options.can_replace_files ? "-f replaces only files of other runs that have ended"
+                                   : "-f replaces files of ended runs";
+}
+
 // Takes the rank's name, or notes that it is another's.
 Status claim_name(const Options& options, Task* task) {
   const LaunchPlan& plan = task->plan;
@@ -110,8 +118,7 @@ Status claim_name(const Options& options, Task* task) {
                            plan.stem + ".HOST.PID" + run_layout::kSpoolSuffix;
   task->start.notes.push_back(note);
   if (!options.is_quiet) {
-    say(note + (options.can_replace_files ? "; -f replaces only files of other runs that have ended"
-                                          : "; -f replaces files of ended runs"));
+    say(note + "; " + way_out_of_taken_name(options, plan));
   }
   return {};
 }
@@ -127,12 +134,16 @@ Status settle_hooks(const Options& options, const std::vector<std::string>& envi
   return {};
 }
 
-void say_unset_variable(const Options& options, const LaunchPlan& plan) {
-  const std::string& name = plan.unset_variable;
-  if (name.empty() || !make_mark(run_layout::mark_path(plan.state_directory, "unset-" + name)) || options.is_quiet) {
-    return;
+// Says what many ranks find alike, once a run.
+void say_once(const Options& options, const LaunchPlan& plan, const std::string& mark, const std::string& text) {
+  if (make_mark(run_layout::mark_path(plan.state_directory, mark)) && !options.is_quiet) say(text);
+}
+
+void say_faults_of_variables(const Options& options, const LaunchPlan& plan) {
+  if (const std::string& name = plan.unset_variable; !name.empty()) {
+    say_once(options, plan, "unset-" + name, "--output names " + name + ", which is not set: it becomes unset-" + name);
   }
-  say("--output names " + name + ", which is not set: it becomes unset-" + name);
+  if (!plan.rank_fault.empty()) say_once(options, plan, "rank-variable", plan.rank_fault);
 }
 
 Status set_up(const Options& options, const Env& env, Task* task) {
@@ -143,7 +154,7 @@ Status set_up(const Options& options, const Env& env, Task* task) {
   const auto agent = find_agent_library(own_program_path(), env);
   if (!agent) return tl::unexpected(agent.error());
   if (auto s = make_run_directory(plan); !s) return s;
-  say_unset_variable(options, plan);
+  say_faults_of_variables(options, plan);
   auto spool = make_spool_directory(spool_base(options.spool_base, env), task->node, plan);
   if (!spool) return tl::unexpected(std::move(spool.error()));
   task->spool_directory = *spool;

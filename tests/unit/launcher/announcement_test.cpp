@@ -64,15 +64,36 @@ TEST(ParseTasksPerNode, ReadsSlurmsShortForm) {
 TEST(LastLine, AddsUpWhatTheTasksTell) {
   TaskEnd first, second;
   first.task = "rank0";
+  first.pid = 10;
   first.processes = {{0, 10, 0, "ended", "rank0.jxspool", "", "", 41'000, 0, 1'000'000},
                      {1, 11, 0, "ended", "rank0.n1.11.jxspool", "", "", 200, 3, 200'000}};
   second.task = "rank1";
   second.processes = {{0, 12, 1, "cut", "", "/tmp/x", "disk full", 10, 0, 0}};
   EXPECT_EQ(last_line({first, second}, 2, "p"),
             "1 of 2 ranks written, 41 210 events, 3 dropped; p/ (1.2 MB); 1 spools left on their nodes");
-  EXPECT_EQ(last_line({first}, std::nullopt, "p"), "1 ranks written, 41 200 events, 3 dropped; p/ (1.2 MB)");
-  EXPECT_EQ(last_line({TaskEnd()}, 1, "p"),
+  EXPECT_EQ(last_line({first}, std::nullopt, "p"), "1 rank written, 41 200 events, 3 dropped; p/ (1.2 MB)");
+  TaskEnd silent;
+  silent.pid = 13;
+  EXPECT_EQ(last_line({silent}, 1, "p"),
             "0 of 1 ranks written, 0 events, 0 dropped; p/ (0 B); no process called NVTX, CUDA or NCCL");
+}
+
+TEST(LastLine, CountsAsRanksOnlyWhatSaidItsRank) {
+  TaskEnd end;
+  end.pid = 10;
+  end.processes = {{0, 10, -1, "ended", "a.jxspool", "", "", 1, 0, 10},
+                   {1, 11, -1, "ended", "b.jxspool", "", "", 1, 0, 10}};
+  EXPECT_EQ(last_line({end}, std::nullopt, "p"), "2 processes written, 2 events, 0 dropped; p/ (20 B)");
+  end.processes.push_back({2, 12, 0, "ended", "c.jxspool", "", "", 1, 0, 10});
+  EXPECT_EQ(last_line({end}, std::nullopt, "p"),
+            "1 rank and 2 processes without a rank written, 3 events, 0 dropped; p/ (30 B)");
+  EXPECT_EQ(last_line({end}, 4, "p"),
+            "1 of 4 ranks and 2 processes without a rank written, 3 events, 0 dropped; p/ (30 B)");
+}
+
+TEST(LastLine, DoesNotBlameACommandThatNeverStarted) {
+  EXPECT_EQ(last_line({TaskEnd()}, 1, "p"),
+            "0 of 1 ranks written, 0 events, 0 dropped; p/ (0 B); the command could not be started");
 }
 
 TEST(Grouped, SetsABlankBeforeEachThreeDigits) {

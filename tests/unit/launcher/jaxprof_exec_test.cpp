@@ -22,6 +22,7 @@ namespace {
 using test::Outcome;
 using test::ProgramRun;
 using test::Streams;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -95,6 +96,8 @@ TEST_F(JaxprofExec, ACommandThatCannotBeStartedEndsAsInAShell) {
   const Outcome missing = run({"-o", "prof/rank%r", "no-such-command"});
   EXPECT_EQ(missing.exit_code, 127);
   EXPECT_THAT(missing.err, HasSubstr("no-such-command: No such file or directory"));
+  EXPECT_THAT(missing.err, HasSubstr("; the command could not be started\n"));
+  EXPECT_THAT(missing.err, Not(HasSubstr("NVTX")));
   EXPECT_EQ(run({"-o", "prof/rank%r", "/etc/passwd"}).exit_code, 126);
   be_rank(1, 2);
   EXPECT_EQ(run({"--ranks", "0", "no-such-command"}).exit_code, 127);
@@ -256,6 +259,26 @@ TEST_F(JaxprofExec, ATakenNameIsNotedAndLeftAlone) {
   EXPECT_TRUE(start_record("rank0").is_profiled);
   EXPECT_THAT(start_record("rank0").notes.at(0), HasSubstr("is taken"));
   EXPECT_EQ(*read_small_file(folder_.file("prof/rank0.jxspool")), "theirs");
+}
+
+TEST_F(JaxprofExec, RanksOfOneRunThatCollideAreToldWhatToDo) {
+  be_rank(0, 3);
+  EXPECT_THAT(run({"-o", "prof/same", "true"}).err, Not(HasSubstr("is taken")));
+  std::ofstream(folder_.file("prof/same.jxspool")) << "rank 0's";
+  unset("JAXPROF_RANK");
+  set("JAXPROF_RANK", "1");
+  EXPECT_THAT(run({"-f", "-o", "prof/same", "true"}).err,
+              AllOf(HasSubstr("same.jxspool is taken, "), HasSubstr("; put %r into the name")));
+  unset("JAXPROF_RANK");
+  set("JAXPROF_RANK", "2");
+  EXPECT_THAT(run({"-f", "-o", "prof/%q{NONE:-same}", "true"}).err, HasSubstr("; put %r into the name"));
+}
+
+TEST_F(JaxprofExec, ARankByHandThatIsNoneIsSaid) {
+  set("JAXPROF_RANK", "x");
+  const Outcome outcome = run_shell("exit 7");
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_THAT(outcome.err, HasSubstr("JAXPROF_RANK=x is not a rank"));
 }
 
 TEST_F(JaxprofExec, AnUnsetVariableIsSaidOncePerRun) {

@@ -80,6 +80,19 @@ TEST(LaunchPlan, ANameWithThePidIsTheProcessOwn) {
   EXPECT_TRUE(plan.is_speaker());
 }
 
+TEST(LaunchPlan, ReportsARankByHandThatIsNone) {
+  const test::Environment word{"JAXPROF_RANK=x"};
+  EXPECT_EQ(plan_for({"c"}, word).rank_fault,
+            "JAXPROF_RANK=x is not a rank, a whole number below the size: it is ignored, the rank is not known");
+  const test::Environment high{"JAXPROF_RANK=4", "JAXPROF_WORLD_SIZE=4", "RANK=1", "WORLD_SIZE=2"};
+  EXPECT_EQ(plan_for({"c"}, high).rank_fault,
+            "JAXPROF_RANK=4 of JAXPROF_WORLD_SIZE=4 is not a rank, a whole number below the size: it is ignored, the "
+            "rank is that of RANK and WORLD_SIZE");
+  const test::Environment good{"JAXPROF_RANK=3", "JAXPROF_WORLD_SIZE=4"};
+  EXPECT_EQ(plan_for({"c"}, good).rank_fault, "");
+  EXPECT_EQ(plan_for({"c"}, rank_3_of_4()).rank_fault, "");
+}
+
 TEST(LaunchPlan, ReportsAnUnsetVariable) {
   const LaunchPlan plan = plan_for({"-o", "%q{DIR}/r%r.%q{NAME}", "c"}, rank_3_of_4());
   EXPECT_EQ(plan.directory, "unset-DIR");

@@ -21,6 +21,7 @@ class RunEndTest : public testing::Test {
   void end(const std::string& task, std::int64_t rank) {
     TaskEnd record;
     record.task = task;
+    record.pid = 1;
     record.processes = {{0, 1, rank, "ended", task + ".jxspool", "", "", 10, 0, 100}};
     ASSERT_TRUE(write_end_record(folder_.path(), record));
   }
