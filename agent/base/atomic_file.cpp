@@ -30,10 +30,24 @@ std::string temporary_name(const std::string& path) {
   return path + ".tmp." + host + "." + std::to_string(getpid()) + "." + std::to_string(count++);
 }
 
+// A device, a pipe or a link: something that a rename would put a file in the place of.
+bool is_special(const std::string& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+Result<bool> write_through(const std::string& path, std::string_view content) {
+  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!fd) return fail_errno(ErrorCode::kOutputFailed, "cannot open " + path);
+  if (!write_all(fd.get(), content)) return fail_errno(ErrorCode::kOutputFailed, "cannot write " + path);
+  return true;
+}
+
 }  // namespace
 
 Result<bool> write_atomic_file(const std::string& path, std::string_view content, Publish how) {
   if (!is_file_size_allowed(content.size())) return fail_errno(ErrorCode::kOutputFailed, "cannot write " + path);
+  if (how == Publish::kReplace && is_special(path)) return write_through(path, content);
   const std::string temporary = temporary_name(path);
   UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd) return fail_errno(ErrorCode::kOutputFailed, "cannot create " + temporary);

@@ -15,7 +15,8 @@ enum class Publish {
 };
 
 // Writes `content` to a temporary file beside `path`, then names it `path`. With kIfAbsent the value is false when
-// `path` was there already (and is left alone). The temporary file is gone in every case.
+// `path` was there already (and is left alone). With kReplace only a regular file is replaced: what else has that name,
+// a device, a pipe or a link, stays and is written to. The temporary file is gone in every case.
 Result<bool> write_atomic_file(const std::string& path, std::string_view content, Publish how);
 
 // The whole file; refuses files above `limit_bytes`.

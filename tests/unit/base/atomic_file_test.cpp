@@ -1,14 +1,20 @@
 #include "agent/base/atomic_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 #include <vector>
 
+#include "agent/base/unique_fd.h"
 #include "tests/unit/base/temp_folder.h"
 
 namespace jaxprof {
@@ -44,6 +50,34 @@ TEST(WriteAtomicFile, ReplacePutsTheNewOneThere) {
   ASSERT_TRUE(*write_atomic_file(folder.file("a"), "first", Publish::kReplace));
   ASSERT_TRUE(*write_atomic_file(folder.file("a"), "second", Publish::kReplace));
   EXPECT_EQ(*read_small_file(folder.file("a")), "second");
+}
+
+TEST(WriteAtomicFile, ReplaceWritesToWhatIsNoRegularFile) {
+  test::TempFolder folder;
+  ASSERT_EQ(mkfifo(folder.file("fifo").c_str(), 0600), 0);
+  const UniqueFd reader(open(folder.file("fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_TRUE(write_atomic_file(folder.file("fifo"), "text", Publish::kReplace));
+  EXPECT_TRUE(std::filesystem::is_fifo(folder.file("fifo")));
+  char text[8];
+  ASSERT_EQ(read(reader.get(), text, sizeof text), 4);
+  EXPECT_EQ(std::string(text, 4), "text");
+
+  std::ofstream(folder.file("target")) << "a longer text";
+  std::filesystem::create_symlink("target", folder.file("link"));
+  ASSERT_TRUE(write_atomic_file(folder.file("link"), "text", Publish::kReplace));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("link")));
+  EXPECT_EQ(*read_small_file(folder.file("target")), "text");
+}
+
+TEST(WriteAtomicFile, ReplaceReportsADeviceThatTakesNothing) {
+  test::TempFolder folder;
+  if (mknod(folder.file("full").c_str(), S_IFCHR | 0666, makedev(1, 7)) != 0) {
+    GTEST_SKIP() << "cannot make a device: " << std::strerror(errno);
+  }
+  const auto written = write_atomic_file(folder.file("full"), "text", Publish::kReplace);
+  EXPECT_TRUE(std::filesystem::is_character_file(folder.file("full")));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ErrorCode::kOutputFailed);
 }
 
 TEST(WriteAtomicFile, OfRacingWritersOneWinsAndItsContentIsWhole) {
