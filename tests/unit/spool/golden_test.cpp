@@ -20,6 +20,7 @@ const std::string kText = std::string(JAXPROF_FIXTURES) + "/spool_v1.txt";
 
 test::Recording sample() {
   test::Recording recording(3, 8, "n17");
+  recording.set_file_id(1);
   recording.anchor({1000, 2000, 1'700'000'000'000'000'000, 3000, 40});
   recording.anchor({1'000'001'000, 1'000'002'000, 1'700'000'001'000'000'000, 1'000'003'000, 38});
   recording.domain(1, "NCCL");

@@ -1,6 +1,7 @@
 #include "tests/unit/spool/recording.h"
 
 #include <cstring>
+#include <functional>
 
 #include "agent/spool/event_codec.h"
 #include "tests/unit/spool/spool_bytes.h"
@@ -151,7 +152,7 @@ std::string Recording::identity_payload() const {
 }
 
 std::string Recording::bytes(bool has_footer) const {
-  SpoolBytes spool;
+  SpoolBytes spool(file_id_.value_or(std::hash<std::string>{}(identity_payload())));
   spool.add(spool::BlockKind::kIdentity, identity_payload());
   std::vector<spool::AnchorRecord> anchors = anchors_;
   constexpr std::int64_t kSecond = 1'000'000'000;
@@ -186,7 +187,8 @@ std::string Recording::bytes(bool has_footer) const {
   for (const spool::CounterRecord& counter : drops_) append_bytes(&payload, counter);
   if (has_footer) {
     std::string footer;
-    append_bytes(&footer, spool::FooterRecord{1, static_cast<std::uint32_t>(drops_.size()), events_.size(),
+    append_bytes(&footer, spool::FooterRecord{static_cast<std::uint32_t>(footer_reason_),
+                                              static_cast<std::uint32_t>(drops_.size()), events_.size(),
                                               spool.block_ends().size(), 0});
     spool.add(spool::BlockKind::kFooter, footer + payload);
   } else if (!payload.empty()) {

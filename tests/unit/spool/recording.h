@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,12 @@ class Recording {
   void anchor(const spool::AnchorRecord& anchor) { anchors_.push_back(anchor); }
   void drop(Drop drop, std::uint64_t count) { drops_.push_back({static_cast<std::uint32_t>(drop), 0, count}); }
 
+  // Without it, recordings of one identity have one file id, like copies of a file.
+  void set_file_id(std::uint64_t file_id) { file_id_ = file_id; }
+
+  // The process died, and what it had not written was saved.
+  void save_after_death() { footer_reason_ = spool::FooterReason::kSaved; }
+
   // ---- events; each thread's come out in this order, in a new block whenever the thread changes
   void event(std::uint32_t thread, spool::EventKind kind, std::uint32_t id, std::uint64_t stamp,
              const std::vector<std::uint64_t>& fields, const std::string& payload = {});
@@ -83,6 +90,8 @@ class Recording {
   std::string state_;
   std::vector<spool::AnchorRecord> anchors_;
   std::vector<spool::CounterRecord> drops_;
+  std::optional<std::uint64_t> file_id_;
+  spool::FooterReason footer_reason_ = spool::FooterReason::kExit;
   std::vector<ThreadEvent> events_;
 };
 

@@ -1,7 +1,9 @@
 #include "agent/spool/spool_writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -48,6 +50,38 @@ TEST_F(SpoolWriterTest, WhatItWritesIsWhatAReaderReads) {
   EXPECT_EQ(block.sequence, 2u);
   EXPECT_FALSE(reader->next(&block));
   EXPECT_EQ(reader->health().torn_tail_bytes, 0u);
+}
+
+// A job that closes every descriptor gets our number for its next file.
+TEST_F(SpoolWriterTest, NeverWritesToAFileThatTookItsDescriptor) {
+  const int next = open("/dev/null", O_RDONLY);
+  close(next);
+  ASSERT_TRUE(writer_.create(path_.c_str(), 1));  // gets `next`
+  const std::string foreign = folder_.file("foreign");
+  const int foreign_fd = open(foreign.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_EQ(dup2(foreign_fd, next), next);
+  EXPECT_FALSE(write(&writer_, BlockKind::kEvents, 10));
+  EXPECT_TRUE(writer_.has_failed());
+  EXPECT_EQ(std::filesystem::file_size(foreign), 0u);
+  EXPECT_EQ(fcntl(next, F_GETFD), 0) << "the job's descriptor was closed";
+  close(next);
+  close(foreign_fd);
+}
+
+TEST_F(SpoolWriterTest, GoesOnWhereItWasClosed) {
+  ASSERT_TRUE(writer_.create(path_.c_str(), 1));
+  EXPECT_TRUE(write(&writer_, BlockKind::kIdentity, 3, 'i'));
+  writer_.close();
+  EXPECT_FALSE(write(&writer_, BlockKind::kEvents, 1));
+  ASSERT_TRUE(writer_.resume(path_.c_str(), writer_.bytes(), writer_.blocks()));
+  EXPECT_TRUE(write(&writer_, BlockKind::kEvents, 5, 'e'));
+  auto reader = SpoolReader::open(path_);
+  ASSERT_TRUE(reader);
+  Block block;
+  ASSERT_TRUE(reader->next(&block));
+  ASSERT_TRUE(reader->next(&block));
+  EXPECT_EQ(block.sequence, 1u);
+  EXPECT_EQ(block.payload.size(), 5u);
 }
 
 TEST_F(SpoolWriterTest, NeverTakesAnExistingFile) {
