@@ -1,6 +1,7 @@
 #include "merge/match/instances.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -28,6 +29,14 @@ std::uint32_t process_of_row(const RunTables& run, std::uint64_t row) {
 
 bool is_same_member(const Member& a, const Member& b) {
   return a.rank == b.rank && a.process == b.process;
+}
+
+// Whether the order of the members hangs on clocks of different nodes of which nobody knows how far they are apart.
+bool is_order_unresolved(const RunTables& run, const std::vector<Member>& members) {
+  if (!std::isnan(run.attributes.clock_bound_ns)) return false;
+  const auto node = [&run](const Member& member) { return run.processes.node[member.process]; };
+  return std::any_of(members.begin(), members.end(),
+                     [&](const Member& member) { return node(member) != node(members.front()); });
 }
 
 // The value that all members share who know it, `missing` if none does, or `otherwise`. A member that was seen by NVTX
@@ -82,6 +91,7 @@ void add_instance(const InstanceKey& key, const std::vector<Member>& members,
   if (seen < table.n_ranks[row]) flags |= runfile::kInstancePartial;
   if (is_grouped) flags |= runfile::kInstanceGrouped;
   if (is_mismatch) flags |= runfile::kInstanceMismatch;
+  if (is_order_unresolved(*run, members)) flags |= runfile::kInstanceUnresolved;
   table.flags[row] = flags;
 
   for (const Member& member : members) {

@@ -16,9 +16,10 @@ struct UnmatchedCalls {
   std::uint64_t repeated = 0;              // a second call of a member under the same number (graph replays)
 };
 
-// Fills /collectives from the rows of /events/nccl and sets their `instance`. Point-to-point rows and the parts of a
-// decomposed call are left out. A communicator of unknown size counts the members that were seen.
-// `calls_in_plan` says for each row how many calls shared its kernel, 0 where that is not known.
+// Fills /collectives from the rows of /events/nccl, /comms and /job/processes, and sets their `instance`.
+// Point-to-point rows and the parts of a decomposed call are left out. A communicator of unknown size counts the
+// members that were seen. `calls_in_plan` says for each row how many calls shared its kernel, 0 where that is not
+// known.
 UnmatchedCalls match_instances(const std::vector<std::uint64_t>& calls_in_plan, runfile::RunTables* run);
 
 }  // namespace jaxprof::match

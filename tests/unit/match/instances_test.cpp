@@ -17,6 +17,7 @@ class InstancesTest : public testing::Test {
     const std::size_t row = runfile::add_row(run_.comms);
     run_.comms.comm[row] = 0;
     run_.comms.n_ranks[row] = 2;
+    run_.processes.node = {0, 0, 0};
   }
 
   // A call of the process that was begun last.
@@ -63,6 +64,31 @@ TEST_F(InstancesTest, JoinsTheMembersOfACall) {
   EXPECT_EQ(run_.collective_members.event_row, (std::vector<std::uint64_t>{0, 2, 1, 3}));
   EXPECT_EQ(run_.nccl.instance, (std::vector<std::uint64_t>{0, 1, 0, 1}));
   EXPECT_EQ(unmatched.repeated + unmatched.without_communicator + unmatched.without_sequence, 0u);
+}
+
+class InstancesOnTwoNodes : public InstancesTest {
+ protected:
+  InstancesOnTwoNodes() {
+    run_.processes.node = {0, 1};
+    begin();
+    call(0, 5, 100);
+    call(0, 6, 100);
+    next_process();
+    call(1, 5, 150);
+  }
+};
+
+TEST_F(InstancesOnTwoNodes, AreUnresolvedWithoutABoundOfTheirClocks) {
+  match();
+  EXPECT_EQ(run_.collectives.flags,
+            (std::vector<std::uint16_t>{runfile::kInstanceUnresolved, runfile::kInstancePartial}));
+  EXPECT_EQ(run_.collectives.last_member.at(0), 1);
+}
+
+TEST_F(InstancesOnTwoNodes, AreResolvedByABound) {
+  run_.attributes.clock_bound_ns = 1000;
+  match();
+  EXPECT_EQ(run_.collectives.flags, (std::vector<std::uint16_t>{0, runfile::kInstancePartial}));
 }
 
 TEST_F(InstancesTest, MarksAnInstanceThatLacksMembers) {
