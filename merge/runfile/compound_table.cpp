@@ -14,6 +14,15 @@ namespace {
 
 constexpr hsize_t kMaxChunkRows = 4096;
 
+// PyTables reads every attribute but no enumerations in them: a word list's value is written as the byte that it is.
+Status write_missing(hid_t dataset, const char* name, const CompoundField& field) {
+  if (H5Tget_class(field.type.get()) != H5T_ENUM) {
+    return write_raw_attribute(dataset, name, field.type.get(), field.missing.data());
+  }
+  const Handle byte = copied_type(H5T_STD_U8LE);
+  return write_raw_attribute(dataset, name, byte.get(), field.missing.data());
+}
+
 Status describe(hid_t dataset, const TableSpec& spec, const CompoundRows& rows, std::uint64_t n) {
   auto status = write_text_attribute(dataset, "long_name", spec.long_name);
   if (status) status = write_text_attribute(dataset, "sorted_by", spec.sorted_by);
@@ -22,6 +31,7 @@ Status describe(hid_t dataset, const TableSpec& spec, const CompoundRows& rows, 
     const std::string prefix = "FIELD_" + std::to_string(i);
     status = write_text_attribute(dataset, (prefix + "_UNITS").c_str(), rows.fields[i].unit);
     if (status) status = write_text_attribute(dataset, (prefix + "_LONG_NAME").c_str(), rows.fields[i].long_name);
+    if (status) status = write_missing(dataset, (prefix + "_MISSING").c_str(), rows.fields[i]);
   }
   return status;
 }

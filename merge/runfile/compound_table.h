@@ -19,6 +19,7 @@ struct CompoundField {
   Handle type;
   const char* unit;
   const char* long_name;
+  std::vector<std::byte> missing;  // one value of `type`
 };
 
 struct CompoundRows {
@@ -33,7 +34,9 @@ CompoundRows describe_rows(const Table& table, hid_t file) {
   CompoundRows rows;
   for_each_column(table, [&]<typename T>(const ColumnSpec<T>& spec, const auto&) {
     Handle type = file < 0 ? memory_type<T>() : file_type<T>(file);
-    rows.fields.push_back({spec.name, rows.row_bytes, std::move(type), spec.unit, spec.long_name});
+    const auto* missing = reinterpret_cast<const std::byte*>(&spec.missing);
+    rows.fields.push_back(
+        {spec.name, rows.row_bytes, std::move(type), spec.unit, spec.long_name, {missing, missing + sizeof(T)}});
     rows.row_bytes += sizeof(T);
   });
   return rows;
@@ -63,7 +66,7 @@ void unpack_rows(const CompoundRows& rows, Table& table) {
   });
 }
 
-// Adds the table, its attributes and, per field i, FIELD_i_UNITS and FIELD_i_LONG_NAME.
+// Adds the table, its attributes and, per field i, FIELD_i_UNITS, FIELD_i_LONG_NAME and FIELD_i_MISSING.
 Status write_compound(hid_t file, const TableSpec& spec, const CompoundRows& rows);
 
 // Fills rows.bytes from the table at `spec.path`; every field of `rows` must be there with a type that converts.

@@ -142,4 +142,8 @@ Result<WrittenFile> write_run_file(const RunTables& run, const std::string& path
   return output->publish().map([](std::uint64_t size_bytes) { return WrittenFile{size_bytes}; });
 }
 
+Status check_output(const std::string& path, bool may_replace) {
+  return OutputFile::create(path, may_replace).map([](const OutputFile&) {});
+}
+
 }  // namespace jaxprof::runfile

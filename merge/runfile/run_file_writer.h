@@ -22,4 +22,7 @@ struct WrittenFile {
 // and the cause) there is no file and no .part. The calling thread makes all HDF5 calls.
 Result<WrittenFile> write_run_file(const RunTables& run, const std::string& path, const WriteOptions& options = {});
 
+// Whether write_run_file could write `path`, by making its .part and removing it: kOutputFailed as there.
+Status check_output(const std::string& path, bool may_replace);
+
 }  // namespace jaxprof::runfile

@@ -84,12 +84,15 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"start_ns", "ns", "attach of the agent, on the run's time axis", kNoTime}, t.start_ns);
   visit(ColumnSpec{"end_ns", "ns", "last stamp of the spool, on the run's time axis", kNoTime}, t.end_ns);
   visit(ColumnSpec{"node", "index of /job/nodes", "node the process ran on", kNoIndex}, t.node);
-  visit(ColumnSpec{"exit", "1", "exit status of the process", kNoNumber}, t.exit);
+  visit(ColumnSpec{"exit", "1", "exit status, known of the process that the wrapper started", kNoNumber}, t.exit);
   visit(ColumnSpec{"is_complete", "flag", "1 if the spool has its footer", kNoByte}, t.is_complete);
-  visit(ColumnSpec{"n_events", "1", "events in the run file", kNoRow}, t.n_events);
+  visit(ColumnSpec{"n_events", "1",
+                   "records in the spool that could be read: each begin, end and mark, and each plugin event, is one",
+                   kNoRow},
+        t.n_events);
   visit(ColumnSpec{"n_dropped", "1", "events lost, all causes together", kNoRow}, t.n_dropped);
   visit(ColumnSpec{"nvtx_instances", "1", "copies of NVTX that attached", kNoIndex}, t.nvtx_instances);
-  visit(ColumnSpec{"nccl_version", "1", "NCCL_VERSION_CODE, 0 without NCCL", kNoIndex}, t.nccl_version);
+  visit(ColumnSpec{"nccl_version", "1", "NCCL_VERSION_CODE", kNoIndex}, t.nccl_version);
   visit(ColumnSpec{"plugin_version", "1", "profiler plugin interface that NCCL took, 0 for none", kNoIndex},
         t.plugin_version);
   visit(ColumnSpec{"spool", "index of /strings/value", "the process's spool file", kNoText}, t.spool);
@@ -111,7 +114,7 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"host", "index of /strings/value", "host name", kNoText}, t.host);
   visit(ColumnSpec{"boot_id", "text", "boot id of the operating system", FixedText<40>{}}, t.boot_id);
   visit(ColumnSpec{"n_processes", "1", "profiled processes on the node", kNoIndex}, t.n_processes);
-  visit(ColumnSpec{"n_tasks", "1", "tasks on the node", kNoIndex}, t.n_tasks);
+  visit(ColumnSpec{"n_tasks", "1", "tasks on the node that were wrapped or should have been", kNoIndex}, t.n_tasks);
 }
 
 template <Is<NicTable> Table>
@@ -151,12 +154,13 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"domain", "index of /strings/value", "NVTX domain, empty for the default one", kNoText}, t.domain);
   visit(ColumnSpec{"tid", "1", "thread id of the operating system", kNoRow}, t.tid);
   visit(ColumnSpec{"depth", "1", "open push/pop ranges of the thread and domain around it", kNoShort}, t.depth);
-  visit(ColumnSpec{"parent", "row of /events/nvtx", "push/pop range around it", kNoRow}, t.parent);
+  visit(ColumnSpec{"parent", "row of /events/nvtx", "push/pop range around it, of the same thread and domain", kNoRow},
+        t.parent);
   visit(ColumnSpec{"payload", "1", "integer payload", kNoPayload}, t.payload);
   visit(ColumnSpec{"payload_f64", "1", "floating-point payload", kNoReal}, t.payload_f64);
   visit(ColumnSpec{"category", "index of /strings/value", "category name", kNoText}, t.category);
   visit(ColumnSpec{"kind", "word", "push/pop, start/end or mark", NvtxKind::kMissing}, t.kind);
-  visit(ColumnSpec{"flags", "bits", "reserved, 0", std::uint16_t{0}}, t.flags);
+  visit(ColumnSpec{"flags", "bits", "reserved, 0; never missing", std::uint16_t{0}}, t.flags);
 }
 
 template <Is<NcclTable> Table>
@@ -192,7 +196,7 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"stream", "1", "CUDA stream id", kNoIndex}, t.stream);
   visit(ColumnSpec{"graph", "flag", "1 if the call was captured into a CUDA graph", kNoByte}, t.graph);
   visit(ColumnSpec{"src", "word", "which source made the row", NcclSource::kMissing}, t.src);
-  visit(ColumnSpec{"flags", "bits", "reserved, 0", std::uint16_t{0}}, t.flags);
+  visit(ColumnSpec{"flags", "bits", "reserved, 0; never missing", std::uint16_t{0}}, t.flags);
   visit(ColumnSpec{"instance", "row of /collectives", "instance the call belongs to", kNoRow}, t.instance);
 }
 
@@ -210,12 +214,17 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"first_enqueue_ns", "ns", "first host enqueue, on the run's time axis", kNoTime},
         t.first_enqueue_ns);
   visit(ColumnSpec{"last_enqueue_ns", "ns", "last host enqueue, on the run's time axis", kNoTime}, t.last_enqueue_ns);
-  visit(ColumnSpec{"last_member", "1", "communicator rank that came last", kNoNumber}, t.last_member);
+  visit(ColumnSpec{"last_member", "1",
+                   "communicator rank with the last host enqueue; if unresolved, only what the wall clocks say",
+                   kNoNumber},
+        t.last_member);
   visit(ColumnSpec{"first_start_ns", "ns", "first kernel start, on the run's time axis", kNoTime}, t.first_start_ns);
   visit(ColumnSpec{"last_start_ns", "ns", "last kernel start, on the run's time axis", kNoTime}, t.last_start_ns);
   visit(ColumnSpec{"first_end_ns", "ns", "first kernel end, on the run's time axis", kNoTime}, t.first_end_ns);
   visit(ColumnSpec{"last_end_ns", "ns", "last kernel end, on the run's time axis", kNoTime}, t.last_end_ns);
-  visit(ColumnSpec{"flags", "bits", "1 partial, 2 grouped, 4 mismatch", std::uint16_t{0}}, t.flags);
+  visit(ColumnSpec{"flags", "bits", "1 partial, 2 grouped, 4 mismatch, 8 unresolved; 0 for none, never missing",
+                   std::uint16_t{0}},
+        t.flags);
 }
 
 template <Is<CollectiveMemberTable> Table>
@@ -312,7 +321,7 @@ void for_each_attribute(Attributes& a, auto&& visit) {
   visit(AttributeSpec{"step_id", "text", "job step"}, a.step_id);
   visit(AttributeSpec{"restart", "1", "restart count of the job"}, a.restart);
   visit(AttributeSpec{"launcher", "text", "what started the ranks"}, a.launcher);
-  visit(AttributeSpec{"world_size", "1", "ranks of the job"}, a.world_size);
+  visit(AttributeSpec{"world_size", "1", "ranks of the job, 0 if unknown"}, a.world_size);
   visit(AttributeSpec{"n_nodes", "1", "nodes of the job"}, a.n_nodes);
   visit(AttributeSpec{"n_processes", "1", "processes with a spool"}, a.n_processes);
   visit(AttributeSpec{"n_dropped", "1", "events lost, all processes and causes together"}, a.n_dropped);

@@ -21,14 +21,12 @@ std::string why_unmatched(const NcclTable& t, std::size_t row) {
 
 }  // namespace
 
-CallCounts count_calls(const RunTables& run, const StudyOptions& options) {
+CallCounts count_calls(const RunTables& run) {
   CallCounts counts;
   const NcclTable& t = run.nccl;
   for (std::size_t process = 0; process < run.processes.process.size(); ++process) {
-    if (!is_rank_wanted(run.processes.rank[process], options)) continue;
     std::unordered_map<std::uint64_t, std::int64_t> calls_of_group;
     for (std::uint64_t row = run.nccl_process_offset[process]; row < run.nccl_process_offset[process + 1]; ++row) {
-      if (options.op && t.coll[row] != *options.op) continue;
       if (t.parent[row] != kNoRow) {
         ++counts.n_parts;
         continue;

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "merge/study/study.h"
+#include "merge/runfile/run_tables.h"
 
 namespace jaxprof::study {
 
@@ -23,6 +23,6 @@ struct CallCounts {
   std::int64_t n_unmatched() const { return n_calls - n_matched - n_point_to_point; }
 };
 
-CallCounts count_calls(const runfile::RunTables& run, const StudyOptions& options);
+CallCounts count_calls(const runfile::RunTables& run);
 
 }  // namespace jaxprof::study

@@ -41,8 +41,8 @@ void declare(CLI::App& app, Words& words) {
   app.add_option("RUN.h5", words.run_file, "a run file of jaxprof-merge");
   app.add_option("--format", words.format, "table, csv, tsv, json or md; csv, tsv and json hold raw values")
       ->capture_default_str();
-  app.add_option("--op", words.op, "only this operation: AllReduce, AllGather, ReduceScatter, ...");
-  app.add_option("--ranks", words.ranks, "only these ranks: 0,8-15,0-1023:128");
+  app.add_option("--op", words.op, "spread: only this operation: AllReduce, AllGather, ReduceScatter, ...");
+  app.add_option("--ranks", words.ranks, "spread: only these ranks: 0,8-15,0-1023:128");
   app.add_option("--out", words.output, "write to this file, which may exist, instead of standard output");
   app.add_flag("--wide", words.is_wide, "table and md: show every column");
   app.add_flag("--explain", words.wants_definitions, "print the definitions of the study and end");
@@ -77,6 +77,10 @@ Result<Options> checked(const Words& words) {
   if (words.run_file.empty()) return usage("no run file given; jaxprof-study " + words.study + " RUN.h5");
   const auto format = format_from_word(words.format);
   if (!format) return usage("--format: \"" + words.format + "\" is none of table, csv, tsv, json, md");
+  if (!(*study)->takes_filters && !(words.op.empty() && words.ranks.empty())) {
+    return usage(std::string((*study)->name) + " is of the whole run and takes no " +
+                 (words.op.empty() ? "--ranks" : "--op") + "; spread does");
+  }
   std::size_t fault_offset = 0;
   if (!words.ranks.empty() && !check_number_list(words.ranks.c_str(), &fault_offset)) {
     return usage("--ranks: not a list of ranks from \"" +

@@ -10,7 +10,8 @@ bool spread_wants(std::string_view path);
 Table spread(const runfile::RunTables& run, const StudyOptions& options);
 
 inline constexpr Study kSpread = {
-    "spread", "how much does the same call's time vary, by operation, type, algorithm, protocol, ranks and size?",
+    "spread",
+    "how much does the same call's time vary, by operation, type, algorithm, protocol, ranks and size?",
     R"(spread: one row per operation, data type, algorithm, protocol, ranks and size. "missing" is what the source did not say.
 
   count       calls of that kind. A call is one rank's; the Sends and Receives that NCCL makes of an AllToAll, Gather or
@@ -31,6 +32,8 @@ inline constexpr Study kSpread = {
   busbw       algbw x f, f = 2(n-1)/n for AllReduce; (n-1)/n for AllGather, ReduceScatter, AllToAll, Gather, Scatter; 1 for
               Broadcast, Reduce, Send, Recv; n = ranks.
 )",
-    spread_wants, spread};
+    true,
+    spread_wants,
+    spread};
 
 }  // namespace jaxprof::study

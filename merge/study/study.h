@@ -21,6 +21,7 @@ struct Study {
   const char* name;
   const char* answers;      // one line
   const char* definitions;  // what --explain prints
+  bool takes_filters;       // --op and --ranks
   bool (*is_wanted)(std::string_view path);
   Table (*compute)(const runfile::RunTables& run, const StudyOptions& options);
 };

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <ctime>
 #include <map>
 
+#include "merge/clock/clock_words.h"
+#include "merge/runfile/rank_ranges.h"
 #include "merge/study/call_counts.h"
-#include "merge/study/human.h"
-#include "merge/study/rank_ranges.h"
 
 namespace jaxprof::study {
 namespace {
@@ -64,16 +64,19 @@ void add_job(Sections& out, const RunTables& run) {
   out.text("launcher", or_unknown(a.launcher));
   out.text("command", or_unknown(a.cmdline));
   out.text("selection", a.selection.empty() ? "all ranks" : a.selection);
-  out.count("ranks", a.world_size);
+  if (a.world_size > 0) {
+    out.count("ranks", a.world_size);
+  } else {
+    out.text("ranks", "unknown");
+  }
   out.count("nodes", a.n_nodes, node_names(run));
   out.count("processes", signed_count(run.processes.process.size()), "with a spool");
 }
 
 // All ranks with the same state and reason are one row, with every rank named.
-void add_tasks(Sections& out, const RunTables& run, const StudyOptions& options) {
+void add_tasks(Sections& out, const RunTables& run) {
   std::map<std::pair<TaskState, std::string>, std::vector<std::int32_t>> ranks;
   for (std::size_t i = 0; i < run.tasks.task.size(); ++i) {
-    if (!is_rank_wanted(run.tasks.rank[i], options)) continue;
     ranks[{run.tasks.state[i], text_of(run, run.tasks.reason[i])}].push_back(run.tasks.rank[i]);
   }
   out.begin("tasks");
@@ -83,7 +86,7 @@ void add_tasks(Sections& out, const RunTables& run, const StudyOptions& options)
     if (state != TaskState::kProfiled) detail += ": " + (reason.empty() ? "no reason recorded" : reason);
     out.count(std::string(word(state)), signed_count(list.size()), detail);
   }
-  if (ranks.empty()) out.count("tasks", 0, options.ranks.empty() ? "the run directory lists none" : "none of --ranks");
+  if (ranks.empty()) out.count("tasks", 0, "the run directory lists none");
   std::int64_t n_cut = 0;
   for (const std::uint8_t is_complete : run.processes.is_complete) n_cut += is_complete == 0 ? 1 : 0;
   out.count("spools without a footer", n_cut, n_cut > 0 ? "these processes were killed or are still running" : "");
@@ -125,6 +128,10 @@ void add_instances(Sections& out, const RunTables& run) {
   out.count("partial", with(kInstancePartial), with(kInstancePartial) > 0 ? "a member is not in this run file" : "");
   out.count("grouped", with(kInstanceGrouped));
   out.count("mismatch", with(kInstanceMismatch));
+  out.count("unresolved", with(kInstanceUnresolved),
+            with(kInstanceUnresolved) > 0
+                ? "on several nodes with clocks of unknown bound: which member came last is unknown"
+                : "");
 }
 
 void add_communicators(Sections& out, const RunTables& run) {
@@ -140,6 +147,7 @@ void add_communicators(Sections& out, const RunTables& run) {
 
 struct Cause {
   std::int64_t n = 0;
+  std::int64_t n_findings = 0;
   std::string text;  // the first
   std::vector<std::int32_t> ranks;
 };
@@ -153,6 +161,7 @@ std::map<std::string, Cause> causes(const RunTables& run, bool is_loss) {
     if (code.starts_with("drop.") != is_loss) continue;
     Cause& cause = by_code[code];
     cause.n += d.count[i] == kNoRow ? 1 : signed_count(d.count[i]);
+    ++cause.n_findings;
     if (cause.text.empty()) cause.text = text_of(run, d.text[i]);
     if (d.rank[i] >= 0) cause.ranks.push_back(d.rank[i]);
   }
@@ -162,7 +171,10 @@ std::map<std::string, Cause> causes(const RunTables& run, bool is_loss) {
 void add_causes(Sections& out, const std::map<std::string, Cause>& by_code) {
   for (const auto& [code, cause] : by_code) {
     std::string detail = cause.text;
-    if (!cause.ranks.empty()) detail = rank_ranges(cause.ranks) + (detail.empty() ? "" : ": ") + detail;
+    if (cause.n_findings > 1) {
+      detail = (cause.ranks.empty() ? fmt::format("{} findings", cause.n_findings) : rank_ranges(cause.ranks)) +
+               "; the first: " + detail;
+    }
     out.count(code, cause.n, detail);
   }
 }
@@ -177,6 +189,14 @@ void add_losses(Sections& out, const RunTables& run) {
   add_causes(out, others);
 }
 
+std::string utc(std::int64_t unix_ns) {
+  const std::time_t seconds = unix_ns / 1'000'000'000;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:03} UTC", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, unix_ns / 1'000'000 % 1000);
+}
+
 void add_time(Sections& out, const RunTables& run) {
   std::int64_t first_ns = kNoTime;
   std::int64_t last_ns = kNoTime;
@@ -187,13 +207,18 @@ void add_time(Sections& out, const RunTables& run) {
   }
   out.begin("time");
   if (first_ns < 0) return out.text("span", "unknown: no process has a start time");
-  out.amount("first stamp", first_ns, "ns");
+  out.text("begin", utc(run.attributes.epoch_unix_ns + first_ns));
   out.amount("span", last_ns - first_ns, "ns");
 }
 
 void add_clocks(Sections& out, const RunTables& run) {
+  const RunAttributes& a = run.attributes;
   out.begin("clocks");
-  out.text("alignment", describe_clocks(run.attributes));
+  out.text("alignment", clock::clock_words(or_unknown(a.clock_method), a.clock_bound_ns, a.n_nodes));
+}
+
+std::string plural(std::uint64_t n, const char* noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 std::string verdict_of(const RunTables& run, const CallCounts& counts) {
@@ -201,24 +226,17 @@ std::string verdict_of(const RunTables& run, const CallCounts& counts) {
   const auto n_profiled = std::count_if(run.tasks.state.begin(), run.tasks.state.end(), is_profiled);
   const auto n_partial = std::count_if(run.collectives.flags.begin(), run.collectives.flags.end(),
                                        [](std::uint16_t flags) { return (flags & kInstancePartial) != 0; });
+  const std::string nothing = run.processes.process.empty() ? "no task recorded anything; " : "";
   std::string text =
-      fmt::format("{} of {} tasks profiled on {} node{}; {} NCCL calls, {} matched to {} instances", n_profiled,
-                  run.tasks.state.size(), run.attributes.n_nodes, run.attributes.n_nodes == 1 ? "" : "s",
-                  counts.n_calls, counts.n_matched, run.collectives.flags.size());
+      nothing + fmt::format("{} of {} profiled on {}; {}, {} matched to {}", n_profiled,
+                            plural(run.tasks.state.size(), "task"), plural(run.attributes.n_nodes, "node"),
+                            plural(static_cast<std::uint64_t>(counts.n_calls), "NCCL call"), counts.n_matched,
+                            plural(run.collectives.flags.size(), "instance"));
   if (n_partial > 0) text += fmt::format(" ({} partial)", n_partial);
-  return text + fmt::format("; {} events dropped", run.attributes.n_dropped);
+  return text + "; " + plural(run.attributes.n_dropped, "event") + " dropped";
 }
 
 }  // namespace
-
-std::string describe_clocks(const RunAttributes& attributes) {
-  const std::string method = attributes.clock_method == "wall_clock" ? "wall clock" : attributes.clock_method;
-  if (std::isnan(attributes.clock_bound_ns)) {
-    return or_unknown(method) + ", bound unknown: cross-node times are not comparable below milliseconds";
-  }
-  return or_unknown(method) + ", bound " + human_time(attributes.clock_bound_ns) +
-         ": differences between nodes below that mean nothing";
-}
 
 bool summary_wants(std::string_view path) {
   if (!path.starts_with("/events/") && !path.starts_with("/collectives/")) return true;
@@ -229,7 +247,7 @@ bool summary_wants(std::string_view path) {
   return std::find(kColumns.begin(), kColumns.end(), path) != kColumns.end();
 }
 
-Table summary(const RunTables& run, const StudyOptions& options) {
+Table summary(const RunTables& run, const StudyOptions&) {
   Table table;
   table.study = kSummary.name;
   table.columns = {{"section", "section"},
@@ -237,11 +255,11 @@ Table summary(const RunTables& run, const StudyOptions& options) {
                    {"value", "value", Unit::kUnitOfRow},
                    {"unit", "unit"},
                    {"detail", "detail"}};
-  const CallCounts counts = count_calls(run, options);
+  const CallCounts counts = count_calls(run);
   table.verdict = verdict_of(run, counts);
   Sections out{table};
   add_job(out, run);
-  add_tasks(out, run, options);
+  add_tasks(out, run);
   add_events(out, run, counts);
   add_calls(out, counts);
   add_instances(out, run);

@@ -7,9 +7,8 @@
 namespace jaxprof::study {
 
 bool summary_wants(std::string_view path);
-// "wall clock, bound unknown: cross-node times are not comparable below milliseconds".
-std::string describe_clocks(const runfile::RunAttributes& attributes);
-Table summary(const runfile::RunTables& run, const StudyOptions& options);
+// Of the whole run, whatever the options.
+Table summary(const runfile::RunTables& run, const StudyOptions& options = {});
 
 inline constexpr Study kSummary = {"summary",
                                    "what is in the run file, what is missing or dropped, and are the calls matched?",
@@ -19,19 +18,23 @@ inline constexpr Study kSummary = {"summary",
   tasks       tasks by state, and every rank that is not profiled with its reason.
               profiled: at least one of its processes left a spool. unprofiled: its wrapper decided against it. no_agent:
               no process of it loaded the agent. missing: nothing was found of it. failed: its spool is unreadable.
+              A rank that the selection left out is no task here.
   events      rows by kind. An NCCL call is one rank's call; "parts of calls" are the Sends and Receives that NCCL makes of
               one AllToAll, Gather or Scatter, and are not counted as calls.
   calls       with kernel: its GPU kernel was recorded. grouped: it shared a group call with other calls. Every call is one
               of three: matched to an instance; point-to-point, a Send or Recv of the user's, of which there are no
               instances; or unmatched, with the reason.
   instances   collective calls matched over the members of their communicator by (communicator, function, sequence).
-              partial: not every member was seen. mismatch: members disagree about type, size or reduction.
+              partial: not every member was seen. mismatch: members disagree about type, size or reduction. unresolved: its
+              members are on several nodes whose clocks have no known bound, so which one came last is not known.
   losses      events that were dropped, by cause. 0 is written out.
-  time        first and last stamp of any process, on the run's time axis.
+  time        begin: the first stamp of any process, by the wall clock. span: from there to the last stamp.
   clocks      how the nodes' clocks were aligned, and how far apart they may be.
 
---op and --ranks restrict the calls, and the tasks to those ranks.
+It is of the whole run: --op and --ranks are for other studies.
 )",
-                                   summary_wants, summary};
+                                   false,
+                                   summary_wants,
+                                   summary};
 
 }  // namespace jaxprof::study

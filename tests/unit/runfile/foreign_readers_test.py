@@ -82,6 +82,7 @@ class ForeignReaders(unittest.TestCase):
                 for i, field in enumerate(dataset.dtype.names):
                     self.assertIn(f"FIELD_{i}_UNITS", dataset.attrs, f"{name} {field}")
                     self.assertIn(f"FIELD_{i}_LONG_NAME", dataset.attrs, f"{name} {field}")
+                    self.assertIn(f"FIELD_{i}_MISSING", dataset.attrs, f"{name} {field}")
                 self.assertEqual(dataset.attrs["n_rows"], len(dataset))
                 self.assertIn("sorted_by", dataset.attrs)
             else:
@@ -94,6 +95,19 @@ class ForeignReaders(unittest.TestCase):
             self.assertIn("n_rows", self.file[name].attrs)
         self.assertEqual(self.file["events/nccl"].attrs["n_rows"], 5)
         self.assertEqual(self.file["collectives"].attrs["n_members"], 5)
+
+    def test_compound_tables_say_what_is_missing(self):
+        def missing(table, field):
+            dataset = self.file[table]
+            return dataset.attrs[f"FIELD_{dataset.dtype.names.index(field)}_MISSING"]
+
+        self.assertEqual(missing("job/tasks", "rank"), -1)
+        self.assertEqual(missing("job/tasks", "state"), 255)
+        self.assertEqual(missing("job/tasks", "reason"), 0)
+        self.assertEqual(missing("job/processes", "nccl_version"), 2**32 - 1)
+        self.assertEqual(missing("job/processes", "n_events"), 2**64 - 1)
+        self.assertTrue(math.isnan(missing("job/nics", "rate_gbps")))
+        self.assertEqual(missing("job/nodes", "boot_id"), b"")
 
     def test_pandas_opens_every_compound_table(self):
         tasks = pd.read_hdf(self.path, "job/tasks")

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include "merge/runfile/column_writer.h"
 #include "merge/runfile/run_file_reader.h"
@@ -172,6 +173,17 @@ TEST(RunFile, MakesNamesThatAreNotUtf8Readable) {
   EXPECT_EQ(read.strings.text(StringId{1}),
             "a\xEF\xBF\xBD"
             "b");
+}
+
+TEST(CheckOutput, FailsBeforeTheWorkIsDone) {
+  const test::TempFolder folder;
+  const std::string path = folder.file("run.h5");
+  EXPECT_TRUE(check_output(path, false));
+  EXPECT_FALSE(std::filesystem::exists(path + ".part"));
+  std::ofstream(path) << "x";
+  EXPECT_EQ(check_output(path, false).error().code, ErrorCode::kOutputFailed);
+  EXPECT_TRUE(check_output(path, true));
+  EXPECT_EQ(check_output(folder.file("absent/run.h5"), true).error().code, ErrorCode::kOutputFailed);
 }
 
 }  // namespace

@@ -45,6 +45,13 @@ TEST(StudyOptions, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal({"spread", "a.h5", "b.h5"}), HasSubstr("b.h5"));
 }
 
+TEST(StudyOptions, RefusesFiltersForAStudyOfTheWholeRun) {
+  EXPECT_EQ(refusal({"summary", "run.h5", "--ranks", "0"}),
+            "summary is of the whole run and takes no --ranks; spread does");
+  EXPECT_EQ(refusal({"summary", "run.h5", "--op", "Send"}),
+            "summary is of the whole run and takes no --op; spread does");
+}
+
 TEST(StudyOptions, PrintsHelpVersionAndDefinitions) {
   const auto help = parse_options({"--help"});
   ASSERT_TRUE(help);

@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "merge/study/rank_ranges.h"
+#include "merge/runfile/rank_ranges.h"
+#include "merge/runfile/table_rows.h"
 #include "merge/study/render.h"
 #include "tests/unit/runfile/sample_run.h"
 #include "tests/unit/study/calls.h"
@@ -29,18 +30,18 @@ std::vector<std::string> lines(const Table& table) {
 }
 
 TEST(Summary, BeginsWithAVerdict) {
-  EXPECT_EQ(summary(sample_run(), {}).verdict,
+  EXPECT_EQ(summary(sample_run()).verdict,
             "3 of 4 tasks profiled on 2 nodes; 5 NCCL calls, 5 matched to 2 instances (1 partial); 12 events dropped");
 }
 
 TEST(Summary, NamesEveryRankThatIsNotProfiledWithItsReason) {
-  const auto rows = lines(summary(sample_run(), {}));
+  const auto rows = lines(summary(sample_run()));
   EXPECT_THAT(rows, Contains("tasks|profiled|3|ranks 0-2"));
   EXPECT_THAT(rows, Contains("tasks|unprofiled|1|rank 3: NVTX_INJECTION64_PATH is set to another tool"));
 }
 
 TEST(Summary, CountsEventsCallsAndInstances) {
-  const auto rows = lines(summary(sample_run(), {}));
+  const auto rows = lines(summary(sample_run()));
   EXPECT_THAT(rows, Contains("events|NVTX push/pop ranges|2|"));
   EXPECT_THAT(rows, Contains("events|NCCL calls|5|"));
   EXPECT_THAT(rows, Contains("events|NCCL AllReduce|5|"));
@@ -51,8 +52,8 @@ TEST(Summary, CountsEventsCallsAndInstances) {
 }
 
 TEST(Summary, ListsLossesByCauseAndWritesZeroOut) {
-  EXPECT_THAT(lines(summary(sample_run(), {})), Contains("losses|drop.ring|12|rank 1: ring of thread 77 was full"));
-  EXPECT_THAT(lines(summary(test::run_of({{{}}}), {})), Contains("losses|dropped events|0|"));
+  EXPECT_THAT(lines(summary(sample_run())), Contains("losses|drop.ring|12|ring of thread 77 was full"));
+  EXPECT_THAT(lines(summary(test::run_of({{{}}}))), Contains("losses|dropped events|0|"));
 }
 
 TEST(Summary, SaysWhyCallsAreNotMatched) {
@@ -60,7 +61,7 @@ TEST(Summary, SaysWhyCallsAreNotMatched) {
   for (const std::size_t row : {0UL, 1UL, 2UL, 3UL}) run.nccl.instance[row] = runfile::kNoRow;
   run.nccl.comm[0] = runfile::kNoIndex;
   run.nccl.seq[1] = runfile::kNoRow;
-  const auto rows = lines(summary(run, {}));
+  const auto rows = lines(summary(run));
   EXPECT_THAT(rows, Contains("calls|matched|1|"));
   EXPECT_THAT(rows, Contains("calls|unmatched|3|"));
   EXPECT_THAT(rows, Contains("calls|unmatched, communicator unknown|1|"));
@@ -72,24 +73,55 @@ TEST(Summary, SaysWhyCallsAreNotMatched) {
 TEST(Summary, CountsACallAsGroupedOnlyWithCompany) {
   runfile::RunTables run = test::run_of({{{}, {}, {}, {}}});
   run.nccl.group = {5, 5, 6, runfile::kNoRow};
-  EXPECT_THAT(lines(summary(run, {})), Contains("calls|grouped|2|"));
+  EXPECT_THAT(lines(summary(run)), Contains("calls|grouped|2|"));
 }
 
 TEST(Summary, CountsPartsOfCallsApart) {
   runfile::RunTables run = test::run_of({{{.coll = runfile::Coll::kAllToAll}, {.coll = runfile::Coll::kSend}}});
   run.nccl.parent[1] = 0;
-  const auto rows = lines(summary(run, {}));
+  const auto rows = lines(summary(run));
   EXPECT_THAT(rows, Contains("events|NCCL calls|1|"));
   EXPECT_THAT(rows, Contains("events|NCCL parts of calls|1|"));
 }
 
-TEST(Summary, SaysHowFarTheClocksCanBeTrusted) {
-  runfile::RunAttributes attributes;
-  EXPECT_EQ(describe_clocks(attributes),
-            "wall clock, bound unknown: cross-node times are not comparable below milliseconds");
-  attributes.clock_method = "udp_probes";
-  attributes.clock_bound_ns = 6100;
-  EXPECT_EQ(describe_clocks(attributes), "udp_probes, bound 6.1 µs: differences between nodes below that mean nothing");
+TEST(Summary, SaysWhenTheRunBeganInUtc) {
+  runfile::RunTables run = test::run_of({{{}}});
+  run.attributes.epoch_unix_ns = 1'700'000'000'250'000'000;
+  run.processes.start_ns[0] = 0;
+  run.processes.end_ns[0] = 7;
+  const auto rows = lines(summary(run));
+  EXPECT_THAT(rows, Contains("time|begin||2023-11-14 22:13:20.250 UTC"));
+  EXPECT_THAT(rows, Contains("time|span|7|"));
+}
+
+TEST(Summary, DoesNotCallAnUnknownSizeZero) {
+  runfile::RunTables run = test::run_of({{{}}});
+  run.attributes.world_size = 0;
+  EXPECT_THAT(lines(summary(run)), Contains("job|ranks||unknown"));
+}
+
+TEST(Summary, CountsInstancesWhoseOrderIsUnresolved) {
+  runfile::RunTables run = test::run_of({{{}, {}}, {{}, {}}});
+  EXPECT_THAT(lines(summary(run)), Contains("instances|unresolved|0|"));
+  run.collectives.flags[1] = runfile::kInstanceUnresolved;
+  EXPECT_THAT(lines(summary(run)), Contains(HasSubstr("instances|unresolved|1|on several nodes")));
+}
+
+TEST(Summary, SaysFirstThatNothingWasRecorded) {
+  EXPECT_EQ(summary(runfile::RunTables{}).verdict.substr(0, 27), "no task recorded anything; ");
+}
+
+TEST(Summary, OfManyFindingsOfACodeNamesTheRanksAndTheFirst) {
+  runfile::RunTables run = test::run_of({{{}}});
+  for (const std::int32_t rank : {1, 2, 5}) {
+    const std::size_t row = runfile::add_row(run.diagnostics);
+    run.diagnostics.code[row] = run.strings.intern("nvtx.never-ended");
+    run.diagnostics.rank[row] = rank;
+    run.diagnostics.count[row] = 10;
+    run.diagnostics.text[row] = run.strings.intern("rank " + std::to_string(rank) + " on n0: 10 open");
+  }
+  EXPECT_THAT(lines(summary(run)),
+              Contains("diagnostics|nvtx.never-ended|30|ranks 1-2,5; the first: rank 1 on n0: 10 open"));
 }
 
 TEST(Summary, AsksForNoColumnOfTheRangesButTheirKind) {
@@ -100,10 +132,10 @@ TEST(Summary, AsksForNoColumnOfTheRangesButTheirKind) {
 }
 
 TEST(RankRanges, FoldsNeighbours) {
-  EXPECT_EQ(rank_ranges({5}), "rank 5");
-  EXPECT_EQ(rank_ranges({7, 3, 1, 2, 0, 2}), "ranks 0-3,7");
-  EXPECT_EQ(rank_ranges({0, -1, -1}), "rank 0 and 2 of unknown rank");
-  EXPECT_EQ(rank_ranges({-1}), "1 of unknown rank");
+  EXPECT_EQ(runfile::rank_ranges({5}), "rank 5");
+  EXPECT_EQ(runfile::rank_ranges({7, 3, 1, 2, 0, 2}), "ranks 0-3,7");
+  EXPECT_EQ(runfile::rank_ranges({0, -1, -1}), "rank 0 and 2 of unknown rank");
+  EXPECT_EQ(runfile::rank_ranges({-1}), "1 of unknown rank");
 }
 
 }  // namespace

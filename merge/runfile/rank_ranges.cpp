@@ -1,9 +1,9 @@
 // Folds neighbours.
-#include "merge/study/rank_ranges.h"
+#include "merge/runfile/rank_ranges.h"
 
 #include <algorithm>
 
-namespace jaxprof::study {
+namespace jaxprof::runfile {
 
 std::string rank_ranges(std::vector<std::int32_t> ranks) {
   std::sort(ranks.begin(), ranks.end());
@@ -24,4 +24,4 @@ std::string rank_ranges(std::vector<std::int32_t> ranks) {
   return text;
 }
 
-}  // namespace jaxprof::study
+}  // namespace jaxprof::runfile
