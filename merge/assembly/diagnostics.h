@@ -11,6 +11,12 @@
 
 namespace jaxprof::assembly {
 
+// "1 block", "3 blocks"; a plural of its own is given as "range has|ranges have".
+std::string counted(std::uint64_t count, std::string_view noun);
+
+// "rank 3 on n1", "a task on n1": how every finding about a rank begins.
+std::string who(std::int64_t rank, std::string_view host);
+
 // Where a finding belongs; what is unknown stays missing.
 struct Place {
   std::int32_t rank = runfile::kNoNumber;

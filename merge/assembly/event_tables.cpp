@@ -44,10 +44,6 @@ ProcessEvents read_events(const rundir::SpoolTrace& trace) {
   return events;
 }
 
-std::string describe_count(std::uint64_t count, const char* what) {
-  return std::to_string(count) + " " + what;
-}
-
 // ---- NVTX ---------------------------------------------------------------------------------------------------------
 
 runfile::NvtxKind kind_of(match::RangeKind kind) {
@@ -166,8 +162,8 @@ void fill_comms(const std::vector<Comm>& comms, RunTables* run, Diagnostics* dia
       run->comms.n_ranks[row] = static_cast<std::uint32_t>(comm.rank_count);
     } else {
       diagnostics->add(Severity::kWarning, "comm.size-unknown", {}, 1,
-                       "communicator " + std::to_string(row) + " (" + std::to_string(comm.members.size()) +
-                           " members seen): nothing told its size, so a missing member would go unnoticed");
+                       "communicator " + std::to_string(row) + " (" + counted(comm.members.size(), "member") +
+                           " seen): nothing told its size, so a missing member would go unnoticed");
     }
     if (comm.node_count >= 0) {
       run->comms.n_nodes[row] = static_cast<std::uint32_t>(comm.node_count);
@@ -260,25 +256,35 @@ class NcclRows {
 };
 
 void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& run, Diagnostics* diagnostics) {
-  const auto add = [diagnostics](const char* code, std::uint64_t count, const char* text) {
-    if (count > 0) diagnostics->add(Severity::kWarning, code, {}, count, describe_count(count, text));
+  const auto add = [diagnostics](const char* code, std::uint64_t count, const char* noun, const char* text,
+                                 Severity severity = Severity::kWarning) {
+    if (count > 0) diagnostics->add(severity, code, {}, count, counted(count, noun) + text);
   };
-  add("call.without-communicator", unmatched.without_communicator,
-      "NCCL calls name no communicator (NCCL before 2.25 without its profiler plugin, or a lost registration) and are "
-      "not matched");
+  add("call.without-communicator", unmatched.without_communicator, "NCCL call names|NCCL calls name",
+      " no communicator (NCCL before 2.25 without its profiler plugin, or a lost registration) and cannot be matched");
   add("call.without-sequence", unmatched.without_sequence,
-      "NCCL calls have no number and are not matched: the profiler plugin numbered others of their kind, or their "
-      "process holds several members of the communicator and no plugin told which one called");
+      "NCCL call has no number and is|NCCL calls have no number and are",
+      " not matched: the profiler plugin numbered others of the kind, or the process holds several members of the "
+      "communicator and no plugin told which one called");
   add("call.repeated", unmatched.repeated,
-      "NCCL calls repeat a number of their own member (replayed CUDA graphs) and are not matched");
+      "NCCL call repeats a number of its own member|NCCL calls repeat a number of their own member",
+      " (replayed CUDA graphs) and cannot be matched");
   const auto& flags = run.collectives.flags;
   const auto count_flag = [&flags](std::uint16_t flag) {
     return static_cast<std::uint64_t>(
         std::count_if(flags.begin(), flags.end(), [flag](std::uint16_t f) { return (f & flag) != 0; }));
   };
-  add("collective.partial", count_flag(runfile::kInstancePartial), "collectives lack members");
-  add("collective.mismatch", count_flag(runfile::kInstanceMismatch),
-      "collectives have members that disagree on type, size or reduction");
+  add("collective.partial", count_flag(runfile::kInstancePartial), "collective lacks|collectives lack", " members");
+  add("collective.mismatch", count_flag(runfile::kInstanceMismatch), "collective has|collectives have",
+      " members that disagree on type, size or reduction");
+  std::uint64_t overfull = 0;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    if (run.collectives.n_seen[i] > run.collectives.n_ranks[i]) ++overfull;
+  }
+  add("collective.overfull", overfull, "collective has|collectives have",
+      " more members than the communicator has ranks: a rank is counted twice or its size is wrong");
+  add("collective.unresolved", count_flag(runfile::kInstanceUnresolved), "collective has|collectives have",
+      " members on several nodes, whose clocks have no known bound: which one came last is not known", Severity::kInfo);
 }
 
 }  // namespace
@@ -292,13 +298,16 @@ void fill_event_tables(const RunSources& sources, RunTables* run, Diagnostics* d
     run->processes.n_events[i] = events.back().event_count;
     const Place place{process.rank, static_cast<std::uint32_t>(i), process.node};
     const match::NvtxRanges& nvtx = events.back().nvtx;
+    const std::string told_by = who(process.rank, process.trace.identity().text(spool::IdentityKey::kHost)) + ": ";
     if (nvtx.never_ended > 0) {
-      diagnostics->add(Severity::kInfo, "nvtx.never-ended", place, nvtx.never_ended,
-                       describe_count(nvtx.never_ended, "NVTX ranges have no end: they were open at the end"));
+      diagnostics->add(
+          Severity::kInfo, "nvtx.never-ended", place, nvtx.never_ended,
+          told_by + counted(nvtx.never_ended, "NVTX range was|NVTX ranges were") + " open when the process ended");
     }
     if (nvtx.ends_without_start > 0) {
       diagnostics->add(Severity::kWarning, "nvtx.end-without-start", place, nvtx.ends_without_start,
-                       describe_count(nvtx.ends_without_start, "NVTX range ends have no start: it was dropped"));
+                       told_by + counted(nvtx.ends_without_start, "NVTX range ends|NVTX ranges end") +
+                           " without a start: it was dropped");
     }
   }
   const std::vector<Comm> comms = collect_comms(events);

@@ -25,10 +25,6 @@ std::string join(const std::vector<std::string>& words, const char* separator) {
   return text;
 }
 
-std::string who(std::int64_t rank, const std::string& host) {
-  return (rank >= 0 ? "rank " + std::to_string(rank) : "a task") + " on " + host;
-}
-
 std::string clock_name(ClockId clock) {
   switch (clock) {
     case ClockId::kTsc:
@@ -47,14 +43,20 @@ std::string clock_name(ClockId clock) {
   return "unknown";
 }
 
-// What the wrapper read of a process in the session page when the task ended; null if there is no record.
-const PublishedProcess* record_of(const RunSources& sources, const SourceProcess& process) {
+// How the task of a process ended; null if nobody says.
+const TaskEnd* end_of(const RunSources& sources, const SourceProcess& process) {
   if (process.task < 0) return nullptr;
   const rundir::FoundTask& task = sources.tasks[static_cast<std::size_t>(process.task)];
-  if (!task.end) return nullptr;
+  return task.end ? &*task.end : nullptr;
+}
+
+// What the wrapper read of a process in the session page when the task ended; null if there is no record.
+const PublishedProcess* record_of(const RunSources& sources, const SourceProcess& process) {
+  const TaskEnd* end = end_of(sources, process);
+  if (end == nullptr) return nullptr;
   const std::string& path = process.trace.path();
   const std::string file = path.substr(path.rfind('/') + 1);
-  for (const PublishedProcess& record : task.end->processes) {
+  for (const PublishedProcess& record : end->processes) {
     if (record.spool == file) return &record;
   }
   return nullptr;
@@ -74,7 +76,7 @@ std::uint64_t untold_drops(const RunSources& sources, const SourceProcess& proce
 // More ranks than any job has: a size beyond it is damage, and would be as many missing ranks.
 constexpr std::int64_t kMaxWorldSize = 1 << 20;
 
-std::int32_t world_size_of(const RunSources& sources) {
+std::int64_t told_world_size(const RunSources& sources) {
   std::int64_t size = -1;
   for (const rundir::FoundTask& task : sources.tasks) {
     if (!task.start.has_inner_ranks) size = std::max(size, task.start.world_size);
@@ -82,10 +84,10 @@ std::int32_t world_size_of(const RunSources& sources) {
   for (const SourceProcess& process : sources.processes) {
     size = std::max(size, process.trace.identity().number(IdentityKey::kWorldSize));
   }
-  return size <= kMaxWorldSize ? static_cast<std::int32_t>(size) : -1;
+  return size;
 }
 
-void fill_attributes(const RunSources& sources, RunTables* run) {
+void fill_attributes(const RunSources& sources, RunTables* run, Diagnostics* diagnostics) {
   runfile::RunAttributes& to = run->attributes;
   to.run_id = sources.run_id;
   if (!sources.tasks.empty()) {
@@ -106,8 +108,14 @@ void fill_attributes(const RunSources& sources, RunTables* run) {
     to.cmdline = id.text(IdentityKey::kCommandLine);
     std::replace(to.cmdline.begin(), to.cmdline.end(), '\0', ' ');
   }
-  const std::int32_t world_size = world_size_of(sources);
-  to.world_size = world_size > 0 ? static_cast<std::uint32_t>(world_size) : 0;
+  const std::int64_t world_size = told_world_size(sources);
+  const bool is_possible = world_size <= kMaxWorldSize;
+  to.world_size = world_size > 0 && is_possible ? static_cast<std::uint32_t>(world_size) : 0;
+  if (!is_possible) {
+    diagnostics->add(Severity::kWarning, "run.world-size", {}, 1,
+                     "a world size of " + std::to_string(world_size) +
+                         " cannot be and is taken as unknown: ranks that left no record go unnoticed");
+  }
   to.n_nodes = static_cast<std::uint32_t>(sources.nodes.size());
   to.n_processes = static_cast<std::uint32_t>(sources.processes.size());
   for (const SourceProcess& process : sources.processes) {
@@ -191,7 +199,7 @@ void fill_task(const RunSources& sources, std::size_t index, RunTables* run, Dia
   }
   table.output[row] = run->strings.intern(start.stem);
   table.host[row] = run->strings.intern(start.host);
-  table.pid[row] = start.pid;
+  if (task.end && task.end->pid > 0) table.pid[row] = task.end->pid;
   table.restart[row] = static_cast<std::int32_t>(start.restart);
   const Place place{static_cast<std::int32_t>(start.rank), runfile::kNoIndex, table.node[row]};
   if (verdict.code != nullptr) {
@@ -246,7 +254,26 @@ void add_missing_ranks(const RunSources& sources, RunTables* run, Diagnostics* d
 
 // ---- processes ----------------------------------------------------------------------------------------------------
 
-void diagnose_spool(const SourceProcess& process, const Place& place, Diagnostics* diagnostics) {
+// How the spool ends, which tells how its process did. `record` may be null.
+void diagnose_end(const rundir::SpoolTrace& trace, const PublishedProcess* record, const auto& add) {
+  const std::uint64_t published =
+      record == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(record->bytes, 0));
+  const std::uint64_t there = trace.health().file_bytes;
+  if (there < published) {
+    add(Severity::kError, "spool.short", published - there,
+        "was published with " + counted(published, "byte") + " and has " + std::to_string(there) +
+            ": the rest of the copy was lost after that");
+  } else if (!trace.footer()) {
+    add(Severity::kError, "spool.cut", 1,
+        "ends without a footer: the process was killed, called _exit or exec, or still runs, or its disk was full; "
+        "what was written is here");
+  } else if (trace.footer()->record.reason == static_cast<std::uint32_t>(spool::FooterReason::kSaved)) {
+    add(Severity::kInfo, "process.died", 1, "died without exit; what it had recorded until then was saved");
+  }
+}
+
+void diagnose_spool(const SourceProcess& process, const PublishedProcess* record, const Place& place,
+                    Diagnostics* diagnostics) {
   const rundir::SpoolTrace& trace = process.trace;
   const spool::SpoolHealth& health = trace.health();
   const std::string who_and_where =
@@ -254,27 +281,23 @@ void diagnose_spool(const SourceProcess& process, const Place& place, Diagnostic
   const auto add = [&](Severity severity, const char* code, std::uint64_t count, const std::string& text) {
     diagnostics->add(severity, code, place, count, who_and_where + text);
   };
-  if (!trace.footer()) {
-    add(Severity::kError, "spool.cut", 1,
-        "ends without a footer: the process was killed, called _exit or exec, or still runs, or its disk was full; "
-        "what was written is here");
-  }
+  diagnose_end(trace, record, add);
   if (health.skipped_bytes > 0) {
     add(Severity::kError, "spool.damaged", health.skipped_bytes,
-        std::to_string(health.skipped_bytes) + " bytes in " + std::to_string(health.skipped_stretches) +
-            " stretches are damaged and were skipped");
+        counted(health.skipped_bytes, "byte") + " in " +
+            counted(health.skipped_stretches, "stretch was|stretches were") + " damaged and skipped");
   }
   if (health.torn_tail_bytes > 0) {
     add(Severity::kWarning, "spool.torn", health.torn_tail_bytes,
-        "the last " + std::to_string(health.torn_tail_bytes) + " bytes are no whole block");
+        "ends with " + counted(health.torn_tail_bytes, "byte") + " that are no whole block");
   }
   if (health.lost_blocks > 0) {
     add(Severity::kError, "spool.lost-blocks", health.lost_blocks,
-        std::to_string(health.lost_blocks) + " blocks are missing");
+        counted(health.lost_blocks, "block is|blocks are") + " missing");
   }
   if (trace.damaged_blocks() > 0) {
     add(Severity::kError, "spool.damaged-block", trace.damaged_blocks(),
-        std::to_string(trace.damaged_blocks()) + " blocks could not be decoded");
+        counted(trace.damaged_blocks(), "block") + " could not be decoded");
   }
   if (process.clock == nullptr) {
     add(Severity::kError, "clock.no-anchor", 1,
@@ -307,6 +330,11 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run, 
     table.end_ns[row] = process.clock->realtime_ns(last->counter);
   }
   table.node[row] = process.node;
+  // The wrapper waits for its command alone: of other processes nobody knows how they ended.
+  const TaskEnd* end = end_of(sources, process);
+  if (end != nullptr && end->pid > 0 && end->pid == table.pid[row]) {
+    table.exit[row] = run->tasks.exit_code[static_cast<std::size_t>(process.task)];
+  }
   table.is_complete[row] = trace.footer() ? 1 : 0;
   const std::uint64_t untold = untold_drops(sources, process);
   table.n_dropped[row] = trace.drop_sum() + untold;
@@ -314,13 +342,12 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run, 
   std::uint32_t plugin_version = 0;
   for (const rundir::Communicator& comm : trace.communicators()) plugin_version = std::max(plugin_version, comm.api);
   table.plugin_version[row] = plugin_version;
-  table.nccl_version[row] = 0;
   const std::string& path = trace.path();
   table.spool[row] = run->strings.intern(path.substr(path.rfind('/') + 1));
   table.spool_bytes[row] = trace.health().file_bytes;
   table.event_clock[row] = run->strings.intern(clock_name(trace.event_clock()));
   const Place place{process.rank, static_cast<std::uint32_t>(index), process.node};
-  diagnose_spool(process, place, diagnostics);
+  diagnose_spool(process, record_of(sources, process), place, diagnostics);
   if (untold > 0) {
     diagnostics->add(Severity::kWarning, "drop.untold", place, untold,
                      who(process.rank, id.text(IdentityKey::kHost)) + " (" + path + "): " + std::to_string(untold) +
@@ -331,13 +358,17 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run, 
 }  // namespace
 
 void fill_job_tables(const RunSources& sources, RunTables* run, Diagnostics* diagnostics) {
-  fill_attributes(sources, run);
+  fill_attributes(sources, run, diagnostics);
   fill_nodes(sources, run);
   for (std::size_t i = 0; i < sources.tasks.size(); ++i) fill_task(sources, i, run, diagnostics);
   add_missing_ranks(sources, run, diagnostics);
   for (std::size_t i = 0; i < sources.processes.size(); ++i) fill_process(sources, i, run, diagnostics);
   for (const rundir::UnreadableFile& file : sources.unreadable) {
     diagnostics->add(Severity::kError, "file.unreadable", {}, 1, file.reason);
+  }
+  for (const DuplicateSpool& pair : sources.duplicates) {
+    diagnostics->add(Severity::kError, "spool.duplicate", {}, 1,
+                     pair.left_out + " is a copy of the spool " + pair.kept + " and was left out; remove one of them");
   }
   for (const auto& [key, model] : sources.clocks) {
     for (const clock::WallClockStep& step : model.steps()) {

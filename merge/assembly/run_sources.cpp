@@ -36,6 +36,28 @@ RunSources::ClockKey clock_key(const rundir::SpoolTrace& trace) {
           static_cast<std::int64_t>(trace.event_clock()), is_counter ? 0 : id.number(IdentityKey::kTimeNamespace)};
 }
 
+// A complete spool tells more than a cut one, and a longer one more than a shorter.
+auto completeness(const SourceProcess& process) {
+  return std::pair(process.trace.footer().has_value(), process.trace.health().file_bytes);
+}
+
+// A spool that was copied beside itself must not be counted twice: the copies have one file id.
+void leave_out_duplicates(RunSources* sources) {
+  std::map<std::uint64_t, std::size_t> first_of;  // position in `kept`, by file id
+  std::vector<SourceProcess> kept;
+  for (SourceProcess& process : sources->processes) {
+    const auto [first, is_new] = first_of.try_emplace(process.trace.file_id(), kept.size());
+    if (is_new) {
+      kept.push_back(std::move(process));
+      continue;
+    }
+    SourceProcess& rival = kept[first->second];
+    if (completeness(rival) < completeness(process)) std::swap(rival, process);
+    sources->duplicates.push_back({rival.trace.path(), process.trace.path()});
+  }
+  sources->processes = std::move(kept);
+}
+
 void collect_nodes(RunSources* sources) {
   struct Candidate {
     std::int64_t rank;
@@ -110,6 +132,7 @@ RunSources open_sources(rundir::FoundRun run) {
     process.task = task_of(sources, process.trace);
     sources.processes.push_back(std::move(process));
   }
+  leave_out_duplicates(&sources);
   std::sort(sources.processes.begin(), sources.processes.end(),
             [](const SourceProcess& a, const SourceProcess& b) { return process_order(a) < process_order(b); });
   collect_nodes(&sources);

@@ -27,12 +27,19 @@ struct SourceProcess {
   const clock::WallClockModel* clock = nullptr;  // null: no anchors, so no times
 };
 
+// Two files that hold the same spool, of which one is left out.
+struct DuplicateSpool {
+  std::string kept;      // path
+  std::string left_out;  // path
+};
+
 struct RunSources {
   std::string run_id;
   std::vector<rundir::FoundTask> tasks;
   std::vector<SourceProcess> processes;  // by rank (unknown last), attach time, pid
   std::vector<SourceNode> nodes;         // by their first rank
   std::vector<rundir::UnreadableFile> unreadable;
+  std::vector<DuplicateSpool> duplicates;
   // Processes that share a counter: node, clock and, for clocks that a container may shift, time namespace.
   using ClockKey = std::tuple<std::string, std::int64_t, std::int64_t>;
   std::map<ClockKey, clock::WallClockModel> clocks;

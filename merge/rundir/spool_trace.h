@@ -53,6 +53,7 @@ class SpoolTrace {
 
   const std::string& path() const { return path_; }
   const spool::SpoolIdentity& identity() const { return identity_; }
+  std::uint64_t file_id() const { return reader_.front().file_id(); }
   const spool::SpoolHealth& health() const { return health_; }
   ClockId event_clock() const { return event_clock_; }
   const std::vector<spool::AnchorRecord>& anchors() const { return anchors_; }

@@ -10,6 +10,7 @@ namespace {
 
 using test::Call;
 using test::codes;
+using test::findings;
 using test::NcclRecording;
 using test::Recording;
 using testing::ElementsAre;
@@ -31,7 +32,11 @@ TEST(EventTables, AllMembersOfACallMeet) {
   const AssembledRun assembled = run.assemble();
   const runfile::RunTables& tables = assembled.tables;
   EXPECT_FALSE(assembled.is_partial);
-  EXPECT_THAT(codes(tables), IsEmpty());
+  EXPECT_THAT(
+      findings(tables, "collective.unresolved"),
+      ElementsAre("3 collectives have members on several nodes, whose clocks have no known bound: which one came "
+                  "last is not known"));
+  EXPECT_THAT(codes(tables), testing::SizeIs(1));
   EXPECT_EQ(runfile::n_rows(tables.nccl), 12u);
   EXPECT_THAT(tables.nccl_process_offset, ElementsAre(0, 3, 6, 9, 12));
   EXPECT_EQ(tables.comms.n_ranks, std::vector<std::uint32_t>{4});
@@ -52,6 +57,28 @@ TEST(EventTables, ALostMemberMakesTheInstancePartial) {
   const AssembledRun assembled = run.assemble();
   EXPECT_THAT(codes(assembled.tables), ElementsAre("collective.partial"));
   EXPECT_FALSE(assembled.is_partial) << "a warning: the job may have ended so";
+}
+
+TEST(EventTables, MoreMembersThanRanksAlarm) {
+  test::RunFolder run;
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    NcclRecording recording(rank, 2);
+    recording.whole_call({}, "ncclAllReduce", 1000);
+    run.add_rank(recording, rank, 3, "n0");
+  }
+  const runfile::RunTables tables = run.assemble().tables;
+  EXPECT_THAT(tables.collectives.n_seen, ElementsAre(3));
+  EXPECT_THAT(findings(tables, "collective.overfull"),
+              ElementsAre(testing::HasSubstr("1 collective has more members than the communicator has ranks")));
+}
+
+TEST(EventTables, FindingsAboutRangesNameTheirRank) {
+  test::RunFolder run;
+  Recording recording(3, 4, "n1");
+  recording.push(1, 0, 0, "open", 100);
+  run.add_rank(recording, 3, 4, "n1");
+  EXPECT_THAT(findings(run.assemble().tables, "nvtx.never-ended"),
+              ElementsAre("rank 3 on n1: 1 NVTX range was open when the process ended"));
 }
 
 TEST(EventTables, SizesFollowTheConventionOfTheOperation) {

@@ -161,6 +161,82 @@ TEST_F(JobTablesTest, ACutSpoolIsPartialAndCounts) {
   EXPECT_EQ(tables().attributes.n_dropped, 12u);
 }
 
+TEST_F(JobTablesTest, OfTwoCopiesOfASpoolTheCompleteOneCounts) {
+  for (const char* copy : {"rank9.jxspool", "a.jxspool"}) {
+    add_rank0();
+    Recording().write(run_.path(), copy, false);
+    assemble();
+    EXPECT_TRUE(assembled_.is_partial);
+    EXPECT_THAT(codes(tables()), ElementsAre("spool.duplicate"));
+    EXPECT_THAT(findings(tables(), "spool.duplicate"),
+                ElementsAre(run_.file(copy) + " is a copy of the spool " + run_.file("rank0.jxspool") +
+                            " and was left out; remove one of them"));
+    EXPECT_EQ(runfile::n_rows(tables().processes), 1u);
+    EXPECT_EQ(tables().attributes.n_processes, 1u);
+    std::filesystem::remove(run_.file(copy));
+  }
+}
+
+TEST_F(JobTablesTest, OfTwoCutCopiesTheLongerOneCounts) {
+  add_rank0();
+  const std::string bytes = Recording().bytes(false);
+  test::write_file(run_.file("rank0.jxspool"), bytes);
+  test::write_file(run_.file("rank9.jxspool"), bytes + "torn");
+  assemble();
+  EXPECT_THAT(findings(tables(), "spool.duplicate"), ElementsAre(HasSubstr("rank0.jxspool is a copy of the spool")));
+}
+
+TEST_F(JobTablesTest, ADeathWhoseRecordsWereSavedIsComplete) {
+  Recording recording;
+  recording.save_after_death();
+  run_.add_rank(recording, 0, 1, "n0");
+  assemble();
+  EXPECT_FALSE(assembled_.is_partial);
+  EXPECT_THAT(findings(tables(), "process.died"), ElementsAre(HasSubstr("died without exit")));
+  EXPECT_EQ(tables().diagnostics.severity.at(0), runfile::Severity::kInfo);
+  EXPECT_EQ(tables().processes.is_complete[0], 1);
+}
+
+TEST_F(JobTablesTest, ACopyThatLostItsEndIsNotAKilledProcess) {
+  add_rank0();
+  const std::string bytes = Recording().bytes();
+  test::write_file(run_.file("rank0.jxspool"), bytes.substr(0, bytes.size() - 7));
+  TaskEnd end = test::task_end(0);
+  PublishedProcess process;
+  process.state = "ended";
+  process.spool = "rank0.jxspool";
+  process.bytes = static_cast<std::int64_t>(bytes.size());
+  end.processes = {process};
+  run_.add(end);
+  assemble();
+  EXPECT_THAT(codes(tables()), ElementsAre("spool.short", "spool.torn"));
+  EXPECT_THAT(findings(tables(), "spool.short"),
+              ElementsAre(HasSubstr("was published with " + std::to_string(bytes.size()) + " bytes and has ")));
+}
+
+TEST_F(JobTablesTest, PidAndExitAreThoseOfTheCommand) {
+  add_rank0();
+  Recording child;
+  child.set(spool::IdentityKey::kPid, std::int64_t{2000});
+  child.write(run_.path(), "rank0.n0.2000.jxspool");
+  TaskEnd end = test::task_end(0);
+  end.pid = 1000;
+  end.exit_code = 3;
+  run_.add(end);
+  assemble();
+  EXPECT_THAT(tables().tasks.pid, ElementsAre(1000));
+  EXPECT_THAT(tables().processes.pid, ElementsAre(1000, 2000));
+  EXPECT_THAT(tables().processes.exit, ElementsAre(3, runfile::kNoNumber));
+}
+
+TEST_F(JobTablesTest, APidThatNobodyToldIsMissing) {
+  add_rank0();
+  assemble();
+  EXPECT_THAT(tables().tasks.pid, ElementsAre(-1));
+  EXPECT_THAT(tables().processes.exit, ElementsAre(runfile::kNoNumber));
+  EXPECT_THAT(tables().processes.nccl_version, ElementsAre(runfile::kNoIndex));
+}
+
 TEST_F(JobTablesTest, DamageIsCountedByKind) {
   add_rank0();
   Recording recording;
@@ -220,6 +296,7 @@ TEST_F(JobTablesTest, AWorldSizeThatCannotBeIsUnknown) {
   assemble();
   EXPECT_EQ(tables().attributes.world_size, 0u);
   EXPECT_EQ(runfile::n_rows(tables().tasks), 0u);
+  EXPECT_THAT(findings(tables(), "run.world-size"), ElementsAre(HasSubstr("a world size of 2000000000 cannot be")));
 }
 
 }  // namespace
