@@ -8,6 +8,7 @@
 
 #include "agent/base/log.h"
 #include "merge/assembly/assemble_run.h"
+#include "merge/program/choose_run.h"
 #include "merge/program/narration.h"
 #include "merge/program/options.h"
 #include "merge/rundir/run_directory.h"
@@ -21,35 +22,6 @@ void print(const std::string& line) {
   if (write(STDOUT_FILENO, text.data(), text.size()) < 0) return;
 }
 
-// The run that was asked for. Spools of which nobody knows the run go with the only one there is.
-Result<rundir::FoundRun> choose_run(rundir::RunDirectory directory, const std::string& wanted) {
-  if (directory.runs.empty()) {
-    const std::size_t others = directory.unreadable_spools.size() - 1;
-    return fail(ErrorCode::kInputUnreadable, "no spool in " + directory.path +
-                                                 " can be read: " + directory.unreadable_spools.front().reason +
-                                                 (others > 0 ? " (and " + std::to_string(others) + " more)" : ""));
-  }
-  if (wanted.empty() && directory.runs.size() > 1) {
-    return fail(ErrorCode::kUsage,
-                directory.path + " holds several runs; choose one with --run:" + list_runs(directory));
-  }
-  for (rundir::FoundRun& run : directory.runs) {
-    if (!wanted.empty() && run.run_id != wanted) continue;
-    if (run.tasks.empty() && run.spools.empty()) {
-      return fail(
-          ErrorCode::kInputUnreadable,
-          directory.path + " holds nothing of run " + run.run_id + ": " +
-              (run.unreadable_records.empty() ? "no task record and no spool" : run.unreadable_records.front().reason));
-    }
-    if (directory.runs.size() == 1) {
-      run.unreadable_records.insert(run.unreadable_records.end(), directory.unreadable_spools.begin(),
-                                    directory.unreadable_spools.end());
-    }
-    return std::move(run);
-  }
-  return fail(ErrorCode::kUsage, "no run " + wanted + " in " + directory.path + "; there are:" + list_runs(directory));
-}
-
 // The exit status, or what went wrong.
 Result<int> run(std::vector<std::string> arguments) {
   const auto options = parse_options(std::move(arguments));
@@ -58,16 +30,22 @@ Result<int> run(std::vector<std::string> arguments) {
     if (write(STDOUT_FILENO, options->text.data(), options->text.size()) < 0) return 5;
     return 0;
   }
+  // Reading may take long: what would keep the run file from being written is told before.
+  if (const auto can = runfile::check_output(options->output, options->may_replace); !can) {
+    return tl::unexpected(can.error());
+  }
   auto directory = rundir::read_run_directory(options->directory);
   if (!directory) return tl::unexpected(std::move(directory.error()));
   auto found = choose_run(std::move(*directory), options->run);
   if (!found) return tl::unexpected(std::move(found.error()));
 
-  const assembly::AssembledRun assembled = assembly::assemble_run(std::move(*found));
+  const assembly::AssembledRun assembled = assembly::assemble_run(std::move(found->run));
   if (!options->is_quiet) {
+    if (!found->note.empty()) print(note_line(found->note));
     print(clock_line(assembled.tables));
     print(read_line(assembled.tables));
     for (const std::string& line : finding_lines(assembled.tables)) print(line);
+    if (assembled.tables.processes.process.empty()) print(nothing_line(assembled.tables));
   }
   runfile::WriteOptions write_options;
   write_options.may_replace = options->may_replace;

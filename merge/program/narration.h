@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "merge/rundir/run_directory.h"
 #include "merge/runfile/run_tables.h"
 
 namespace jaxprof::merge {
@@ -14,13 +13,16 @@ namespace jaxprof::merge {
 std::string human_bytes(std::uint64_t bytes);
 
 std::string clock_line(const runfile::RunTables& run);
+// Processes, what their spools hold and what was dropped.
 std::string read_line(const runfile::RunTables& run);
 std::string written_line(const std::string& path, std::uint64_t bytes, bool is_partial);
 
-// One line a finding of /diagnostics, errors first; findings of one code beyond a few are counted, not printed.
-std::vector<std::string> finding_lines(const runfile::RunTables& run);
+std::string note_line(const std::string& text);
+// Of a run without a single process.
+std::string nothing_line(const runfile::RunTables& run);
 
-// The runs of a directory, for someone who has to choose one.
-std::string list_runs(const rundir::RunDirectory& directory);
+// One line a finding of /diagnostics, errors first. What many ranks say alike is one line with the sum and the ranks;
+// errors, whose causes differ, are named one by one, and beyond a few of one code counted.
+std::vector<std::string> finding_lines(const runfile::RunTables& run);
 
 }  // namespace jaxprof::merge

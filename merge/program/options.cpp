@@ -6,13 +6,29 @@
 
 namespace jaxprof::merge {
 
+namespace {
+
+// jaxprof-exec takes `-f true` as two words; CLI11's flags take a value only behind a "=".
+void join_flag_values(std::vector<std::string>* arguments) {
+  for (std::size_t i = 0; i + 1 < arguments->size(); ++i) {
+    const std::string& flag = (*arguments)[i];
+    const std::string& value = (*arguments)[i + 1];
+    if ((flag != "-f" && flag != "--force-overwrite") || (value != "true" && value != "false")) continue;
+    (*arguments)[i] = "--force-overwrite=" + value;
+    arguments->erase(arguments->begin() + static_cast<std::ptrdiff_t>(i + 1));
+  }
+}
+
+}  // namespace
+
 Result<Options> parse_options(std::vector<std::string> arguments) {
   Options options;
   CLI::App app("Reads what jaxprof-exec left in a run directory and writes it as one run file.", "jaxprof-merge");
   app.set_version_flag("--version", "jaxprof-merge " JAXPROF_VERSION);
   app.add_option("DIRECTORY", options.directory, "the directory that jaxprof-exec -o named")->required();
   app.add_option("-o,--output", options.output, "the run file to write")->default_str("run.h5");
-  app.add_flag("-f,--force-overwrite", options.may_replace, "replace the run file if it exists");
+  app.add_flag("-f,--force-overwrite", options.may_replace,
+               "replace the run file if it exists; may be followed by true or false");
   app.add_option("--run", options.run, "which run, where the directory holds several: JOB.STEP.RESTART");
   app.add_flag("--allow-partial", options.allows_partial,
                "exit 0 even if ranks are missing or files are cut; they are listed all the same");
@@ -20,6 +36,7 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   app.footer(
       "Exit status: 0 done, 2 usage, 3 input unreadable, 4 done but partial (ranks missing, spools cut or damaged),\n"
       "5 run file not written.");
+  join_flag_values(&arguments);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
     app.parse(arguments);

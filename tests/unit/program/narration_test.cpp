@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "merge/assembly/diagnostics.h"
+#include "merge/clock/clock_words.h"
 
 namespace jaxprof::merge {
 namespace {
@@ -25,18 +26,18 @@ TEST(ClockLine, SaysThatNodesCannotBeCompared) {
   run.attributes.n_nodes = 1;
   EXPECT_EQ(clock_line(run), "clock    1 node, wall clock");
   run.attributes.n_nodes = 2;
-  EXPECT_THAT(clock_line(run), testing::HasSubstr("2 nodes, each by its own wall clock; bound unknown"));
+  EXPECT_EQ(clock_line(run), "clock    2 nodes, " + clock::clock_words("wall_clock", run.attributes.clock_bound_ns, 2));
 }
 
 TEST(ReadLine, CountsInTheRightNumber) {
   runfile::RunTables run;
   run.attributes.n_processes = 1;
   run.processes.n_events = {1};
-  EXPECT_EQ(read_line(run), "reading  1 process, 1 event, 0 dropped");
+  EXPECT_EQ(read_line(run), "reading  1 process, 1 spool record, 0 dropped");
   run.attributes.n_processes = 2;
   run.processes.n_events = {1, 6};
   run.attributes.n_dropped = 3;
-  EXPECT_EQ(read_line(run), "reading  2 processes, 7 events, 3 dropped");
+  EXPECT_EQ(read_line(run), "reading  2 processes, 7 spool records, 3 dropped");
 }
 
 TEST(WrittenLine, SaysWhetherItIsAll) {
@@ -48,23 +49,46 @@ TEST(FindingLines, BringErrorsFirstAndCountTheRest) {
   runfile::RunTables run;
   assembly::Diagnostics diagnostics(&run);
   diagnostics.add(Severity::kInfo, "task.note", {}, 1, "a note");
-  for (int i = 0; i < 7; ++i) diagnostics.add(Severity::kError, "rank.missing", {}, 1, "rank " + std::to_string(i));
+  for (std::int32_t i = 0; i < 7; ++i) {
+    diagnostics.add(Severity::kError, "rank.missing", {i}, 1, "rank " + std::to_string(i));
+  }
   diagnostics.add(Severity::kWarning, "drop.ring-full", {}, 1, "a warning");
   EXPECT_THAT(finding_lines(run),
               ElementsAre("missing  rank 0", "missing  rank 1", "missing  rank 2", "missing  rank 3", "missing  rank 4",
-                          "warning  a warning", "note     a note",
-                          "         and 2 more of rank.missing (jaxprof-study summary lists them)"));
+                          "         and 2 more of rank.missing, ranks 5-6 (jaxprof-study summary lists them)",
+                          "warning  a warning", "note     a note"));
   EXPECT_TRUE(diagnostics.is_partial());
 }
 
-TEST(ListRuns, NamesThemWithWhatTheyHave) {
-  rundir::RunDirectory directory;
-  directory.runs.resize(2);
-  directory.runs[0].run_id = "7.0.0";
-  directory.runs[0].spools = {"a", "b"};
-  directory.runs[1].run_id = "7.1.0";
-  directory.runs[1].tasks.resize(1);
-  EXPECT_EQ(list_runs(directory), "\n  7.0.0  0 tasks, 2 spools\n  7.1.0  1 task, 0 spools");
+TEST(FindingLines, PutWhatManyRanksSayAlikeInOneLine) {
+  runfile::RunTables run;
+  assembly::Diagnostics diagnostics(&run);
+  for (std::int32_t i = 0; i < 4; ++i) {
+    diagnostics.add(Severity::kInfo, "nvtx.never-ended", {i}, 10, "rank " + std::to_string(i) + " on n0: 10 open");
+    diagnostics.add(Severity::kWarning, "comm.size-unknown", {}, 1, "communicator " + std::to_string(i));
+  }
+  EXPECT_THAT(finding_lines(run),
+              ElementsAre("warning  comm.size-unknown: 4 in all; the first: communicator 0",
+                          "note     nvtx.never-ended: 40 in all, ranks 0-3; the first: rank 0 on n0: 10 open"));
+}
+
+TEST(FindingLines, CallMissingOnlyWhatIs) {
+  runfile::RunTables run;
+  assembly::Diagnostics diagnostics(&run);
+  for (const char* code : {"rank.missing", "rank.failed", "spool.cut", "spool.short", "spool.damaged",
+                           "spool.damaged-block", "spool.lost-blocks", "file.unreadable", "spool.duplicate"}) {
+    diagnostics.add(Severity::kError, code, {}, 1, code);
+  }
+  EXPECT_THAT(finding_lines(run),
+              ElementsAre("missing  rank.missing", "error    rank.failed", "cut      spool.cut", "cut      spool.short",
+                          "damaged  spool.damaged", "damaged  spool.damaged-block", "damaged  spool.lost-blocks",
+                          "damaged  file.unreadable", "error    spool.duplicate"));
+}
+
+TEST(NothingLine, NamesTheRun) {
+  runfile::RunTables run;
+  run.attributes.run_id = "7.0.0";
+  EXPECT_THAT(nothing_line(run), testing::HasSubstr("no task of run 7.0.0 left a spool"));
 }
 
 }  // namespace

@@ -23,6 +23,14 @@ TEST(Options, AreReadInAnyOrder) {
   EXPECT_TRUE(options->may_replace && options->allows_partial && options->is_quiet);
 }
 
+TEST(Options, ForceMayBeFollowedByTrueOrFalse) {
+  EXPECT_TRUE(parse_options({"-f", "true", "DIR"})->may_replace);
+  EXPECT_FALSE(parse_options({"--force-overwrite", "false", "DIR"})->may_replace);
+  EXPECT_TRUE(parse_options({"--force-overwrite=true", "DIR"})->may_replace);
+  EXPECT_EQ(parse_options({"-f", "DIR"})->directory, "DIR");
+  EXPECT_EQ(parse_options({"DIR", "-f"})->directory, "DIR");
+}
+
 TEST(Options, AreRefusedInOneLine) {
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{}, {"a", "b"}, {"DIR", "--unknown"}, {"DIR", "-o"}}) {
