@@ -172,7 +172,7 @@ check_aarch64() {
     local status=1
     build agent-aarch64 &&
         /usr/bin/python3 tests/arch/check_agent.py build/agent-aarch64/lib/libjaxprof-agent.so && status=0
-    count "agent for aarch64" $status
+    count "agent for aarch64" "$status"
 }
 
 tidy() {
