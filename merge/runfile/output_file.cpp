@@ -27,7 +27,13 @@ void sync_folder_of(const std::string& path) {
 
 Result<OutputFile> OutputFile::create(const std::string& path, bool may_replace) {
   struct stat found {};
-  if (!may_replace && ::lstat(path.c_str(), &found) == 0) return exists(path);
+  if (::lstat(path.c_str(), &found) == 0) {
+    // A rename onto a device would put a file in its place.
+    if (!S_ISREG(found.st_mode)) {
+      return fail(ErrorCode::kOutputFailed, path + ": is not a regular file and is left alone; choose another name");
+    }
+    if (!may_replace) return exists(path);
+  }
   OutputFile output{path, may_replace};
   const std::string part = path + ".part";
   UniqueFd fd{::open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)};

@@ -12,7 +12,8 @@ namespace jaxprof::runfile {
 
 class OutputFile {
  public:
-  // kOutputFailed if `path` exists and may not be replaced, if another process writes its .part, or by errno.
+  // kOutputFailed if `path` exists and may not be replaced, or is a device, folder or link, which never may; if another
+  // process writes its .part, or by errno.
   static Result<OutputFile> create(const std::string& path, bool may_replace);
   OutputFile(OutputFile&&) = default;
   OutputFile& operator=(OutputFile&&) = delete;

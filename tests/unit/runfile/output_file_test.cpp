@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -37,6 +38,22 @@ TEST(OutputFile, ReplacesAFileWhenAsked) {
   std::ofstream(folder.file("run.h5")) << "old";
   ASSERT_TRUE(write_run_file(test::sample_run(), folder.file("run.h5"), {.may_replace = true}));
   EXPECT_TRUE(RunFileReader::open(folder.file("run.h5")));
+}
+
+TEST(OutputFile, NeverReplacesWhatIsNoRegularFile) {
+  const test::TempFolder folder;
+  ASSERT_EQ(mkfifo(folder.file("fifo").c_str(), 0600), 0);
+  std::filesystem::create_directory(folder.file("folder"));
+  std::filesystem::create_symlink(folder.file("fifo"), folder.file("link"));
+  for (const char* name : {"fifo", "folder", "link"}) {
+    const auto before = std::filesystem::symlink_status(folder.file(name)).type();
+    const auto written = write_run_file(test::sample_run(), folder.file(name), {.may_replace = true});
+    ASSERT_FALSE(written) << name;
+    EXPECT_EQ(written.error().code, ErrorCode::kOutputFailed);
+    EXPECT_THAT(written.error().message, HasSubstr(folder.file(name) + ": is not a regular file"));
+    EXPECT_EQ(std::filesystem::symlink_status(folder.file(name)).type(), before) << name;
+    EXPECT_FALSE(std::filesystem::exists(folder.file(name) + ".part"));
+  }
 }
 
 TEST(OutputFile, KeepsAFileThatAppearedWhileItWrote) {
