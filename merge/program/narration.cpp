@@ -26,9 +26,7 @@ const char* label_of(runfile::Severity severity, std::string_view code) {
   if (severity != runfile::Severity::kError) return "note     ";
   if (code == "rank.missing") return "missing  ";
   if (code == "spool.cut" || code == "spool.short") return "cut      ";
-  if (code.substr(0, 13) == "spool.damaged" || code == "spool.lost-blocks" || code == "file.unreadable") {
-    return "damaged  ";
-  }
+  if (code.substr(0, 13) == "spool.damaged" || code == "spool.lost-blocks") return "damaged  ";
   return "error    ";
 }
 

@@ -82,7 +82,7 @@ TEST(FindingLines, CallMissingOnlyWhatIs) {
   EXPECT_THAT(finding_lines(run),
               ElementsAre("missing  rank.missing", "error    rank.failed", "cut      spool.cut", "cut      spool.short",
                           "damaged  spool.damaged", "damaged  spool.damaged-block", "damaged  spool.lost-blocks",
-                          "damaged  file.unreadable", "error    spool.duplicate"));
+                          "error    file.unreadable", "error    spool.duplicate"));
 }
 
 TEST(NothingLine, NamesTheRun) {
