@@ -401,7 +401,7 @@ TEST_F(JaxprofExec, AnInputThatTheJobClosedHasNoReader) {
                  environment_, "", false, {in.in.get(), -1, -1});
   in.in.reset();
   ASSERT_TRUE(run.waits_for_output("closed"));
-  pollfd writer{in.out.get(), POLLOUT, 0};
+  pollfd writer{in.out.get(), 0, 0};  // the wrapper may let go a moment after the job
   ASSERT_EQ(poll(&writer, 1, 10'000), 1);
   EXPECT_NE(writer.revents & POLLERR, 0) << "somebody still holds the reading end";
 }
