@@ -70,6 +70,7 @@ run() {
 log=$OUT/build.log
 say "build (log: $log)"
 cd "$ROOT"
+export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT # as tests/run.sh does: one cache for all clones
 run cmake --preset release >"$log" 2>&1 || { tail -n 30 "$log" && die "cmake failed"; }
 run cmake --build --preset release --target jaxprof-agent jaxprof-exec jaxprof-merge jaxprof-study nccl_puppet \
     >"$log" 2>&1 || { grep -nE -A 20 'FAILED:|error:' "$log" | head -n 60 && die "the build failed"; }

@@ -16,6 +16,8 @@ set -uo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT" || exit 1
+# A cache of compilations serves every clone of the tree: paths below it count as relative, the folder does not count.
+export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT
 export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,jax,chroot,h5py,pandas,hdf5-tools}
 FUZZ_SECONDS=8
 FULL_FUZZ_SECONDS=60
