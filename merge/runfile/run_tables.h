@@ -203,7 +203,8 @@ struct NcclTable {
 inline constexpr std::uint16_t kInstancePartial = 1;   // n_seen < n_ranks
 inline constexpr std::uint16_t kInstanceGrouped = 2;   // a member ran in one kernel with other calls
 inline constexpr std::uint16_t kInstanceMismatch = 4;  // members disagree on type, size or reduction
-// Members on several nodes whose clocks have no known bound: first, last and last_member are only what those clocks say.
+// Members on several nodes whose clocks have no known bound: first, last and last_member are only what those clocks
+// say.
 inline constexpr std::uint16_t kInstanceUnresolved = 8;
 
 // /collectives, ordered by (comm, seq): one row a matched instance; its members' rows of /events/nccl are
