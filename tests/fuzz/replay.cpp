@@ -1,7 +1,10 @@
 // The main of a fuzz target where there is no libFuzzer: TARGET [-runs=N] FOLDER…. Runs the target on every file, then
 // on N mutated copies of them, always the same ones, so that the targets cannot rot and find the simple faults
 // anywhere.
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -70,6 +73,9 @@ std::string mutate(std::string input, const std::vector<std::string>& others, st
 }  // namespace
 
 int main(int argc, char** argv) {
+  // As libFuzzer does: a fault that was found is an exit status. A test that wants one cannot tell a signal from a
+  // crash.
+  std::signal(SIGABRT, [](int) { _exit(77); });
   long runs = 0;
   std::vector<std::string> inputs = {""};
   for (int i = 1; i < argc; ++i) {

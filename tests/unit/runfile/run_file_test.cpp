@@ -158,9 +158,11 @@ TEST(RunFile, LeavesColumnsEmptyThatWereNotAskedFor) {
 
 TEST(RunFile, ClosesEverything) {
   const test::TempFolder folder;
-  written_and_read(test::sample_run(), folder.file("run.h5"));
   const hid_t all_files = H5F_OBJ_ALL;
-  EXPECT_EQ(H5Fget_obj_count(all_files, H5F_OBJ_ALL), 0);
+  // HDF5 itself keeps a file that it could not finish on a full disk; a test of that may have run before.
+  const ssize_t before = H5Fget_obj_count(all_files, H5F_OBJ_ALL);
+  written_and_read(test::sample_run(), folder.file("run.h5"));
+  EXPECT_EQ(H5Fget_obj_count(all_files, H5F_OBJ_ALL), before);
 }
 
 TEST(RunFile, MakesNamesThatAreNotUtf8Readable) {
