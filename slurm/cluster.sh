@@ -81,7 +81,12 @@ use_env() {
     for v in $(compgen -v | grep -E '^(SLURM_|SBATCH_|SALLOC_|SRUN_|PMIX?_|OMPI_)' | grep -vx SLURM_CONF); do
         unset "$v"
     done
+    export "${MPI_SETTINGS[@]}"
 }
+# What MPI programs need on these nodes. Ranks that spin on fewer cores starve each other. Open MPI 4.1.4 over its own
+# TCP, started by srun --mpi=pmix, dies in MPI_Init about once in twenty times: a faster rank's message arrives before its
+# receiver is registered (mca_btl_tcp); libfabric's TCP is free of that.
+MPI_SETTINGS=(OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi OMPI_MCA_mtl_ofi_provider_include=tcp)
 
 # ---------------------------------------------------------------- slots: which network and ports
 # set_slot SLOT: everything that must differ between two clusters on one machine.
@@ -240,7 +245,9 @@ cmd_status() {
     sinfo -N -o '%N %t %C %G' || true
     cluster_ok "$n"
 }
-cmd_env() { printf 'export SLURM_CONF=%q\nexport JAXPROF_CLUSTER_DIR=%q\n' "$DIR/etc/slurm.conf" "$DIR"; }
+cmd_env() {
+    printf 'export %s\n' "SLURM_CONF=${DIR@Q}/etc/slurm.conf" "JAXPROF_CLUSTER_DIR=${DIR@Q}" "${MPI_SETTINGS[@]}"
+}
 cmd_run() {
     use_env
     export JAXPROF_CLUSTER_DIR=$DIR

@@ -108,10 +108,6 @@ cd "$OUT"
 rm -rf profile run.h5
 if [ $job = puppet ]; then
     say "four ranks on two nodes, profiled"
-    export OMPI_MCA_mpi_yield_when_idle=1 # four spinning ranks on fewer cores starve each other
-    # Open MPI 4.1.4 over its own TCP, started by srun, dies in MPI_Init about once in twenty times: a faster rank's
-    # message arrives before its receiver is registered (mca_btl_tcp). libfabric's TCP does not.
-    export OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi OMPI_MCA_mtl_ofi_provider_include=tcp
     show srun --mpi=pmix -N2 --ntasks-per-node=2 "$BIN/jaxprof-exec" -o profile/rank%r -- "$BIN/nccl_puppet"
 else
     train=("$PYTHON" "$ROOT/slurm/examples/train.py" --steps 20)

@@ -24,11 +24,6 @@ LIMIT_SECONDS = 60
 # Exit codes of the README.
 DONE, USAGE, UNREADABLE, PARTIAL, NOT_WRITTEN, NOT_READY, REFUSED = 0, 2, 3, 4, 5, 6, 125
 
-# Open MPI 4.1.4 over its own TCP, started by srun --mpi=pmix, dies in MPI_Init about once in twenty times: a message of
-# a faster rank arrives before its receiver is registered (a null call in mca_btl_tcp; with jaxprof and without, 8 of
-# 200 here). Over libfabric's TCP it does not (none of 85).
-CLUSTER_TRANSPORT = {"OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi", "OMPI_MCA_mtl_ofi_provider_include": "tcp"}
-
 # What belongs to a surrounding job or run must not reach ours.
 FOREIGN_PREFIXES = ("JAXPROF_RANK", "JAXPROF_RUN", "JAXPROF_OPTIONS", "JAXPROF_AGENT", "JAXPROF_SESSION", "NCCL_",
                     "NVTX_", "CUDA_INJECTION", "OMPI_", "PMIX_", "PMI_")
@@ -52,9 +47,9 @@ class Ended:
 def environment(**changes):
     """Ours without foreign hooks; a change to None removes a variable."""
     result = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN_PREFIXES)}
+    if "SLURM_CONF" in result:  # slurm/cluster.sh has left no Open MPI setting but those that its nodes need
+        result.update({name: value for name, value in os.environ.items() if name.startswith("OMPI_MCA_")})
     result["OMPI_MCA_mpi_yield_when_idle"] = "1"  # ranks that spin on fewer cores starve each other
-    if "SLURM_CONF" in result:
-        result.update(CLUSTER_TRANSPORT)
     result.update({name: str(value) for name, value in changes.items() if value is not None})
     return {name: value for name, value in result.items() if changes.get(name, "") is not None}
 
