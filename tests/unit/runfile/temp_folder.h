@@ -1,32 +1,8 @@
-// A folder of a test's own that is gone afterwards.
+// The tests' folder of their own, under the name that this folder's tests use for what is theirs.
 #pragma once
 
-#include <stdlib.h>
-
-#include <filesystem>
-#include <string>
+#include "tests/unit/base/temp_folder.h"
 
 namespace jaxprof::runfile::test {
-
-class TempFolder {
- public:
-  TempFolder() {
-    std::string name = testing_folder() + "/jaxprof_XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string file(const char* name) const { return path_ / name; }
-
- private:
-  static std::string testing_folder() { return std::filesystem::temp_directory_path(); }
-  std::filesystem::path path_;
-};
-
+using jaxprof::test::TempFolder;
 }  // namespace jaxprof::runfile::test
