@@ -11,9 +11,14 @@
 //       check.NAME                 what one task found under --check; gone when the table is printed
 //   SPOOL/                         one folder a task, on a disk of the node
 //     session                      the session page
+//     owner                        locked (fcntl) by the wrapper as long as it lives
 //     slotN.pPID.jxspool           what the N-th process records
 //     slotN.pPID.rings             its memory file
-//   BASE/jaxprof.UID.RUN.node/     beside the spool directories: marks of the tasks of one node and run
+//   BASE/jaxprof.UID.RUN.node/     beside the spool directories: what the tasks of one node and run share
+//     unprofiled.N                 marks that count lines on stderr
+//     publish                      whose turn it is to copy, and how fast (flock)
+//     deadline                     when the job's time limit ends it, asked of the batch system once a node
+//     task.PID                     locked (fcntl) by a wrapper as long as it lives; the last one removes the folder
 #pragma once
 
 #include <cstdint>
@@ -28,6 +33,7 @@ inline constexpr const char* kTaskPrefix = "task.";
 inline constexpr const char* kTaskStartSuffix = ".start.json";
 inline constexpr const char* kTaskEndSuffix = ".end.json";
 inline constexpr const char* kSessionName = "session";
+inline constexpr const char* kOwnerName = "owner";
 inline constexpr const char* kMarkPrefix = "said.";
 inline constexpr const char* kUnprofiledPrefix = "unprofiled.";
 inline constexpr const char* kCheckPrefix = "check.";
@@ -58,6 +64,18 @@ inline std::string check_record_path(const std::string& state_directory, const s
 }
 inline std::string session_path(const std::string& spool_directory) {
   return spool_directory + "/" + kSessionName;
+}
+inline std::string owner_path(const std::string& spool_directory) {
+  return spool_directory + "/" + kOwnerName;
+}
+inline std::string node_publish_path(const std::string& node_directory) {
+  return node_directory + "/publish";
+}
+inline std::string node_deadline_path(const std::string& node_directory) {
+  return node_directory + "/deadline";
+}
+inline std::string node_task_path(const std::string& node_directory, std::int64_t pid) {
+  return node_directory + "/task." + std::to_string(pid);
 }
 
 // The name under which a process writes when STEM is not its own: it is taken, or the process is not its rank's first.

@@ -18,7 +18,7 @@ namespace jaxprof {
 // The environment variable that holds the page's absolute path.
 inline constexpr const char* kSessionVariable = "JAXPROF_SESSION";
 
-inline constexpr std::uint32_t kSessionVersion = 1;
+inline constexpr std::uint32_t kSessionVersion = 2;
 inline constexpr std::uint32_t kMaxProcessSlots = 256;
 
 // Why something was not recorded. The values are stored in spools: add at the end only.
@@ -46,6 +46,14 @@ enum class SlotState : std::uint32_t {
   kEnded = 5,        // wrote its footer
 };
 
+// Why the wrapper ends the recording of all processes of its task, while they go on.
+enum class StopReason : std::uint32_t {
+  kNone = 0,
+  kDeadline = 1,     // the job's time limit is near
+  kSpoolLimit = 2,   // the task's spools have reached SessionPlan::spool_limit_bytes
+  kDiskReserve = 3,  // the spool's file system is nearly full, and the job may need the rest
+};
+
 enum HookBit : std::uint32_t {
   kHookCuda = 1,
   kHookNvtx = 2,
@@ -53,7 +61,8 @@ enum HookBit : std::uint32_t {
   kHookNccl = 8,
 };
 
-// One process. Written by that process only, except for the counters, which a forked child may raise too.
+// One process. Written by that process only, except for the counters, which a forked child may raise too, and for
+// `published_stem`, which is the wrapper's.
 struct ProcessSlot {
   std::atomic<SlotState> state;
   std::int32_t pid;
@@ -72,6 +81,9 @@ struct ProcessSlot {
   std::atomic<std::uint64_t> events;
   std::atomic<std::uint64_t> spool_bytes;
   std::atomic<std::uint64_t> drops[static_cast<int>(Drop::kCount)];
+  // The STEM that was claimed for its copy in the run directory, "" as long as there is none. Written after the claim,
+  // so that whoever goes on with the copy after the wrapper's death finds it.
+  char published_stem[kStemBytes];
 };
 
 // What the wrapper decided before the job started; constant from then on.
@@ -80,9 +92,11 @@ struct SessionPlan {
   std::uint32_t version;
   std::uint32_t page_bytes;
   std::int32_t wrapper_pid;
-  std::uint32_t ring_bytes;       // a thread's ring; a power of two
-  std::uint64_t state_log_bytes;  // cap of a process's registration log
-  std::uint64_t capture_events;   // 1: record events, 0: registrations only
+  std::uint32_t ring_bytes;         // a thread's ring; a power of two
+  std::uint64_t state_log_bytes;    // cap of a process's registration log
+  std::uint64_t capture_events;     // 1: record events, 0: registrations only
+  std::uint64_t spool_limit_bytes;  // of all spools of the task together
+  std::uint64_t pid_namespace;      // the wrapper's, inode of /proc/self/ns/pid; 0: unknown
   RunIdentity run;
   RankIdentity task_rank;        // as the wrapper resolved it; its rank_variable is meaningless here
   RankIdentity task_table_rank;  // the same without the rule for srun's own tasks
@@ -97,6 +111,9 @@ struct SessionPlan {
 struct SessionPage {
   SessionPlan plan;
   alignas(64) std::atomic<std::uint32_t> claimed_slots;  // may exceed kMaxProcessSlots
+  std::atomic<StopReason> stop;                          // set once, by the wrapper or by a process that meets a limit
+  std::atomic<std::uint32_t> stranger_processes;         // that attached from another run and stayed dead
+  std::atomic<std::uint64_t> spool_bytes;                // of all processes
   alignas(64) ProcessSlot slots[kMaxProcessSlots];
 };
 

@@ -64,6 +64,7 @@ void visit_end(Record& r, Visit&& visit) {
   visit("exit_code", r.exit_code);
   visit("signal", r.signal);
   visit("realtime_ns", r.realtime_ns);
+  visit("is_collected", r.is_collected, kOptional);
   visit("notes", r.notes);
 }
 

@@ -43,7 +43,7 @@ struct PublishedProcess {
   std::int64_t slot = 0;
   std::int64_t pid = 0;
   std::int64_t rank = -1;
-  std::string state;  // "ended", "cut" (no footer), "not-selected", "failed"
+  std::string state;  // "ended", "saved" (by its wrapper), "cut" (no footer), "not-selected", "failed"
   std::string spool;  // file name in the run directory; "" if none
   std::string kept;   // path on the node of a spool that could not be published; "" if none
   std::string note;
@@ -55,9 +55,10 @@ struct PublishedProcess {
 struct TaskEnd {
   std::string task;
   std::int64_t pid = 0;         // of the command; 0: it could not be started, or unknown
-  std::int64_t exit_code = -1;  // -1: died of `signal`
+  std::int64_t exit_code = -1;  // -1: died of `signal`, or unknown where that is 0
   std::int64_t signal = 0;
   std::int64_t realtime_ns = 0;
+  bool is_collected = false;  // written by `jaxprof collect` for a wrapper that had been killed
   std::vector<PublishedProcess> processes;
   std::vector<std::string> notes;
 };

@@ -64,8 +64,11 @@ struct CounterRecord {
 static_assert(sizeof(CounterRecord) == 16);
 
 enum class FooterReason : std::uint32_t {
-  kExit = 1,   // the process ended by exit() or return from main, and wrote its last events itself
-  kSaved = 2,  // it died; what it had not written was saved from its memory file
+  kExit = 1,         // the process ended by exit() or return from main, and wrote its last events itself
+  kSaved = 2,        // it died; what it had not written was saved from its memory file
+  kDeadline = 3,     // the wrapper stopped the recording before the job's time limit; the process went on
+  kSpoolLimit = 4,   // … because its task's spools had reached --spool-limit
+  kDiskReserve = 5,  // … because the spool's file system was nearly full
 };
 
 // Why the spool is complete, and what it should hold; followed by CounterRecords.
