@@ -77,6 +77,7 @@ void write_plan(const Task& task, const LaunchPlan& plan, SessionPlan* session) 
   session->state_log_bytes = kStateLogBytes;
   session->capture_events = 1;
   session->run = plan.run;
+  session->slurm = slurm_place(Env());
   set_task_rank(session, Env(), task.node.pid);
   copy_text(task.spool_directory, session->spool_directory);
   copy_text(plan.stem_template, session->stem_template);

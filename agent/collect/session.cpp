@@ -1,6 +1,7 @@
 #include "agent/collect/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -9,8 +10,11 @@
 #include <cstring>
 
 #include "agent/base/env.h"
+#include "agent/base/unique_fd.h"
 #include "agent/collect/drain.h"
+#include "agent/collect/limits.h"
 #include "agent/collect/session_files.h"
+#include "agent/contract/stranger.h"
 
 // Registers a function for exit() and, unlike atexit in a shared object, needs no static part of the C library.
 extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* dso) noexcept;
@@ -45,9 +49,8 @@ void in_forked_child() {
 
 void at_exit(void*) {
   if (session.is_forked_child.load(std::memory_order_relaxed)) return;
-  SessionState expected = SessionState::kRecording;
-  if (!session.state.compare_exchange_strong(expected, SessionState::kEnded)) return;
-  detail::capture.store(0, std::memory_order_release);
+  // Where the recording was stopped before, its footer is written already, or being written.
+  if (!end_recording() && session.state.load(std::memory_order_acquire) != SessionState::kEnded) return;
   finish_drain(kExitMilliseconds);
 }
 
@@ -84,6 +87,15 @@ bool is_rank_selected(const RankIdentity& rank, const Env& env) noexcept {
   return false;
 }
 
+// The task's recording has ended, maybe long ago: a late process has nothing to add.
+bool stay_out(StopReason reason) noexcept {
+  TextBuffer note(session.slot->note, sizeof session.slot->note);
+  note.append("its task's recording had been stopped before it began: ");
+  note.append(stop_reason_name(reason));
+  session.slot->state.store(SlotState::kStopped, std::memory_order_release);
+  return false;
+}
+
 void expand_stem(const RankIdentity& rank, const Env& env) noexcept {
   const SessionPlan& plan = session.page->plan;
   ProcessSlot& slot = *session.slot;
@@ -98,13 +110,31 @@ void expand_stem(const RankIdentity& rank, const Env& env) noexcept {
   copy_text(slot.unset_variable, sizeof slot.unset_variable, report.unset_variable);
 }
 
+// Which boot of which node this is; "" if it cannot be read.
+void read_boot_id(char (&id)[40]) noexcept {
+  id[0] = '\0';
+  UniqueFd fd(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  const ssize_t length = fd ? read(fd.get(), id, sizeof id - 1) : 0;
+  id[length > 0 ? length : 0] = '\0';
+  if (char* end = std::strchr(id, '\n'); end != nullptr) *end = '\0';
+}
+
+// True if the page is another run's or node's: then all that is left there is a count.
+bool is_lost_here(const Env& env) noexcept {
+  char boot_id[40];
+  read_boot_id(boot_id);
+  if (!is_stranger(session.page->plan, boot_id, env)) return false;
+  session.page->stranger_processes.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
 // All the work of the first attach; true if the process records from now on.
 bool start_session() noexcept {
   const Env env;
   const char* path = env.get(kSessionVariable);
   if (path == nullptr) return false;
   session.page = map_session_page(path);
-  if (session.page == nullptr) return false;
+  if (session.page == nullptr || is_lost_here(env)) return false;
   session.slot = claim_slot(session.page, &session.slot_index);
   if (session.slot == nullptr) return false;
   ProcessSlot& slot = *session.slot;
@@ -114,6 +144,7 @@ bool start_session() noexcept {
   slot.rank = rank;
   copy_text(slot.rank_variable, sizeof slot.rank_variable, rank.rank_variable);
   if (!is_rank_selected(rank, env)) return false;
+  if (const StopReason reason = find_stop(session.page); reason != StopReason::kNone) return stay_out(reason);
   expand_stem(rank, env);
   session.clock = choose_event_clock();
   detail::event_clock.store(session.clock, std::memory_order_relaxed);
@@ -135,7 +166,11 @@ SessionState settled_state() noexcept {
     attaching_tid.store(syscall(SYS_gettid), std::memory_order_relaxed);
     const bool is_recording = start_session();
     session.state.store(is_recording ? SessionState::kRecording : SessionState::kDead, std::memory_order_release);
-    if (is_recording && session.page->plan.capture_events != 0) detail::capture.store(1, std::memory_order_release);
+    if (is_recording && session.page->plan.capture_events != 0) {
+      detail::capture.exchange(1);
+      // The drain thread may have ended the recording in between: one of us sees what the other did.
+      if (session.state.load() != SessionState::kRecording) detail::capture.store(0);
+    }
     errno = saved_errno;
   }
   while ((state = session.state.load(std::memory_order_acquire)) == SessionState::kAttaching) {
@@ -146,7 +181,20 @@ SessionState settled_state() noexcept {
   return state;
 }
 
+// The registration log is shared with the parent: a forked child must not append to it. After the footer nobody reads
+// it, and it would grow on a disk that may be nearly full.
+bool is_log_closed() noexcept {
+  return session.is_forked_child.load(std::memory_order_relaxed) || session.is_drained.load(std::memory_order_relaxed);
+}
+
 }  // namespace
+
+bool end_recording() noexcept {
+  SessionState expected = SessionState::kRecording;
+  if (!session.state.compare_exchange_strong(expected, SessionState::kEnded)) return false;
+  detail::capture.store(0);
+  return true;
+}
 
 bool attach(HookBit hook, std::uint32_t detail_number) noexcept {
   if (settled_state() != SessionState::kRecording) return false;
@@ -164,9 +212,8 @@ void count_drop(Drop drop, std::uint64_t count) noexcept {
   session.slot->drops[static_cast<int>(drop)].fetch_add(count, std::memory_order_relaxed);
 }
 
-// The registration log is shared with the parent: a forked child must not append to it.
 spool::StringId intern(const char* text, std::size_t length) noexcept {
-  if (session.is_forked_child.load(std::memory_order_relaxed)) return spool::kLostString;
+  if (is_log_closed()) return spool::kLostString;
   if (length > kMaxStringBytes) {
     length = kMaxStringBytes;
     count_drop(Drop::kPayloadTruncated);
@@ -182,7 +229,7 @@ spool::StringId intern(const char* text) noexcept {
 
 bool append_state(spool::StateKind kind, void* fixed, std::size_t fixed_bytes, const void* tail,
                   std::size_t tail_bytes) noexcept {
-  if (session.is_forked_child.load(std::memory_order_relaxed)) return false;
+  if (is_log_closed()) return false;
   if (session.state_log.append(kind, fixed, fixed_bytes, tail, tail_bytes)) return true;
   count_drop(Drop::kStateLogFull);
   return false;

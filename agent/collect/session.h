@@ -1,7 +1,7 @@
 // The agent's one session: how a process goes from "loaded" to "recording" to "ended", and who owns what meanwhile.
 //
-//   kUnattached --attach()--> kAttaching --+--> kRecording --exit()--> kEnded
-//                                          +--> kDead: no session, rank not selected, or no disk for it
+//   kUnattached --attach()--> kAttaching --+--> kRecording --exit(), or the task's recording is stopped--> kEnded
+//                                          +--> kDead: no session or another run's, rank not selected, no disk for it
 //   fork() in a process that records: the child is kDead. It shares its parent's mapped rings and must not touch them.
 //
 // The first caller of attach() does the work and others wait for it, which takes a few milliseconds once. Callbacks may
@@ -37,10 +37,15 @@ struct Session {
   ThreadSink* sinks[kMaxThreadRings] = {};  // of the ring with the same index; under `state_log`'s lock
   std::atomic<std::uint32_t> thread_count{0};
   std::atomic<bool> is_forked_child{false};
+  std::atomic<bool> is_drained{false};  // the footer is written: registrations would reach nobody
 };
 
 // Constant-initialised and never destroyed.
 extern constinit Session session;
+
+// kRecording to kEnded, with no event written from then on but those that are in the middle of it. False if the session
+// is in another state. By exit(), or by the drain thread when the task's recording is stopped.
+bool end_recording() noexcept;
 
 // Has threads give their rings back when they end (thread_sink.cpp); once, by attach. False: no thread key is left.
 bool watch_thread_ends() noexcept;

@@ -89,10 +89,6 @@ RankIdentity read_row(const Env& env, const Row& row) noexcept {
   return identity;
 }
 
-bool is_task_of_srun(const Env& env, pid_t pid) noexcept {
-  return env.get("SLURM_STEP_ID") != nullptr && number_of(env, "SLURM_TASK_PID") == pid;
-}
-
 void copy_file_name(char (&target)[kJobIdBytes], const char* text) noexcept {
   TextBuffer out(target, sizeof target);
   append_file_name(&out, text);
@@ -162,6 +158,22 @@ bool is_per_rank_variable(const char* variable) noexcept {
     if (is(name)) return true;
   }
   return false;
+}
+
+bool is_task_of_srun(const Env& env, pid_t pid) noexcept {
+  return env.get("SLURM_STEP_ID") != nullptr && number_of(env, "SLURM_TASK_PID") == pid;
+}
+
+SlurmPlace slurm_place(const Env& env) noexcept {
+  SlurmPlace place;
+  const auto copy = [&env](char* target, std::size_t capacity, const char* name) {
+    if (const char* value = env.get(name); value != nullptr) TextBuffer(target, capacity).append(value);
+  };
+  copy(place.job_id, sizeof place.job_id, "SLURM_JOB_ID");
+  copy(place.step_id, sizeof place.step_id, "SLURM_STEP_ID");
+  copy(place.restart, sizeof place.restart, "SLURM_RESTART_COUNT");
+  place.is_task = env.get("SLURM_TASK_PID") != nullptr;
+  return place;
 }
 
 RunIdentity resolve_run(const Env& env, const RankIdentity& rank, const char* host, pid_t pid) noexcept {

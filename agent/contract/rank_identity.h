@@ -64,6 +64,18 @@ struct RunIdentity {
   char run_id[kRunIdBytes] = {};   // "JOB.STEP.RESTART", safe as a file name
 };
 
+// Where Slurm has put a process. Texts are "" where the variable is not set, cut if longer than any that Slurm gives.
+struct SlurmPlace {
+  char job_id[kJobIdBytes] = {};   // SLURM_JOB_ID
+  char step_id[kJobIdBytes] = {};  // SLURM_STEP_ID; a batch script has none
+  char restart[16] = {};           // SLURM_RESTART_COUNT
+  bool is_task = false;            // SLURM_TASK_PID is set, which only Slurm's own daemon does
+};
+SlurmPlace slurm_place(const Env& env) noexcept;
+
+// True if Slurm itself started process `pid` with environment `env` as a task of a step.
+bool is_task_of_srun(const Env& env, pid_t pid) noexcept;
+
 // The run that a wrapper with identity `rank` belongs to. `host` and `pid` name runs of processes without a launcher,
 // of which each is a run of its own.
 RunIdentity resolve_run(const Env& env, const RankIdentity& rank, const char* host, pid_t pid) noexcept;

@@ -44,6 +44,7 @@ enum class SlotState : std::uint32_t {
   kNotSelected = 3,  // attached, found its rank unselected, does nothing
   kFailed = 4,       // attached, could not record; `note` says why
   kEnded = 5,        // wrote its footer
+  kStopped = 6,      // attached after its task's recording had been stopped, does nothing; `note` says why
 };
 
 // Why the wrapper ends the recording of all processes of its task, while they go on.
@@ -53,6 +54,8 @@ enum class StopReason : std::uint32_t {
   kSpoolLimit = 2,   // the task's spools have reached SessionPlan::spool_limit_bytes
   kDiskReserve = 3,  // the spool's file system is nearly full, and the job may need the rest
 };
+// A stable short word for files and messages, e.g. "spool-limit".
+const char* stop_reason_name(StopReason reason) noexcept;
 
 enum HookBit : std::uint32_t {
   kHookCuda = 1,
@@ -98,6 +101,7 @@ struct SessionPlan {
   std::uint64_t spool_limit_bytes;  // of all spools of the task together
   std::uint64_t pid_namespace;      // the wrapper's, inode of /proc/self/ns/pid; 0: unknown
   RunIdentity run;
+  SlurmPlace slurm;              // the wrapper's
   RankIdentity task_rank;        // as the wrapper resolved it; its rank_variable is meaningless here
   RankIdentity task_table_rank;  // the same without the rule for srun's own tasks
   char task_rank_variable[48];
@@ -134,6 +138,9 @@ void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcep
 // has another pid: only if a launcher inside the task has changed the variables since does the process have a rank of
 // its own. The result's rank_variable points into `plan` or to a literal.
 RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexcept;
+
+// Ends the recording of all processes of the task, unless it has been ended before. True if this call did it.
+bool stop_recording(SessionPage* page, StopReason reason) noexcept;
 
 // Takes the next free slot; null if none is left.
 ProcessSlot* claim_slot(SessionPage* page, std::uint32_t* index) noexcept;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "agent/base/atomic_file.h"
 #include "agent/base/unique_fd.h"
 
 namespace jaxprof::test {
@@ -52,7 +53,8 @@ ChildRun::ChildRun() {
   set_text(plan.spool_directory, sizeof plan.spool_directory, spools_);
   set_text(plan.stem_template, sizeof plan.stem_template, "rank%r");
   set_text(plan.host, sizeof plan.host, "testhost");
-  set_text(plan.boot_id, sizeof plan.boot_id, "test-boot");
+  const std::string boot_id = read_small_file("/proc/sys/kernel/random/boot_id", 64).value_or("");
+  set_text(plan.boot_id, sizeof plan.boot_id, boot_id.substr(0, boot_id.find('\n')));
   environment_ = {"JAXPROF_RANK=3", "JAXPROF_WORLD_SIZE=8", "JAXPROF_LOCAL_RANK=1"};
 }
 

@@ -23,6 +23,7 @@ class ChildRun {
   ChildRun();
   // To be changed before run(): the plan, and what is added to the child's environment.
   SessionPlan& plan() { return page_->plan; }
+  SessionPage& page() { return *page_; }
   std::vector<std::string>& environment() { return environment_; }
   const std::string& folder() const { return spools_; }
   void leave_out_session() { has_session_ = false; }
@@ -32,6 +33,7 @@ class ChildRun {
 
   const ProcessSlot& slot(std::uint32_t index = 0) const { return page_->slots[index]; }
   std::uint32_t claimed_slots() const { return page_->claimed_slots.load(); }
+  std::uint32_t strangers() const { return page_->stranger_processes.load(); }
   std::uint64_t drops(Drop drop) const { return slot().drops[static_cast<int>(drop)].load(); }
   std::uint64_t all_drops() const;
   // What the child reported; INT64_MIN if it did not.

@@ -189,6 +189,28 @@ TEST(Attach, APageThatIsNoneIsIgnored) {
   EXPECT_EQ(child.reported("attached"), 0);
 }
 
+TEST(Attach, AProcessOfAnotherNodeStaysDeadAndIsCounted) {
+  ChildRun child;
+  std::snprintf(child.plan().boot_id, sizeof child.plan().boot_id, "another-boot");
+  ASSERT_EQ(child.run(kProgram, "one_event"), 0);
+  EXPECT_EQ(child.reported("attached"), 0);
+  EXPECT_EQ(child.strangers(), 1u);
+  EXPECT_EQ(child.claimed_slots(), 0u);
+  EXPECT_TRUE(std::filesystem::is_empty(child.folder()));
+}
+
+TEST(Attach, AProcessOfAnotherStepStaysDeadAndIsCounted) {
+  ChildRun child;
+  std::snprintf(child.plan().slurm.job_id, sizeof child.plan().slurm.job_id, "7");
+  for (const char* entry : {"SLURM_JOB_ID=7", "SLURM_STEP_ID=1", "SLURM_TASK_PID=1"}) {
+    child.environment().push_back(entry);
+  }
+  ASSERT_EQ(child.run(kProgram, "one_event"), 0);
+  EXPECT_EQ(child.reported("attached"), 0);
+  EXPECT_EQ(child.strangers(), 1u);
+  EXPECT_EQ(child.claimed_slots(), 0u);
+}
+
 TEST(Attach, AnUnselectedRankGoesDead) {
   ChildRun child;
   std::snprintf(child.plan().selection.ranks, sizeof child.plan().selection.ranks, "0-2");
