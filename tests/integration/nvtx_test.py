@@ -3,35 +3,14 @@
 lost must be counted exactly. No MPI, no launcher: jaxprof-exec before one program.
 """
 
-import json
 import os
 import struct
 import unittest
 from collections import Counter
 
 import run_tools as tools
+from nvtx_case import CLOSING, OPENING, NvtxCase, account, counts
 from run_file import RunFile
-
-# Kinds of the puppet's account that open a range, by the kind of the rows that they make.
-OPENING = {"push": "push_pop", "push_payload": "push_pop", "start": "start_end", "start_payload": "start_end",
-           "mark": "mark", "mark_payload": "mark"}
-# What ends a range: pops on the thread of the push, ends on any.
-CLOSING = {"pop": "push_pop", "pop_payload": "push_pop", "end": "start_end", "end_payload": "start_end"}
-
-
-def account(path="truth.json"):
-    """The puppet's images in order, each a dictionary (nvtx_puppet.cpp)."""
-    with open(path) as lines:
-        return [json.loads(line) for line in lines]
-
-
-def counts(image, kinds):
-    """(domain, thread, kind of row): number of calls."""
-    result = Counter()
-    for entry in image["counts"]:
-        if entry["kind"] in kinds:
-            result[entry["domain"], entry["tid"], kinds[entry["kind"]]] += entry["count"]
-    return result
 
 
 def payload_value(type_, bits):
@@ -41,32 +20,6 @@ def payload_value(type_, bits):
     value = struct.unpack_from(formats[type_], packed)[0]
     # the least int64 is the run file's word for "missing"
     return (None if value == -2**63 else value, None) if type_ not in (3, 6) else (None, value)
-
-
-class NvtxCase(tools.OwnFolderCase):
-    def profile(self, *options, status=0, merge_status=tools.DONE):
-        """Runs the puppet and merges; the puppet's account lies in truth.json."""
-        self.job = tools.run(tools.EXEC, "-o", "prof/rank", "--", tools.NVTX_PUPPET, "--out", "truth.json", *options)
-        self.assert_status(self.job, status)
-        self.merged = tools.merge("prof")
-        self.assert_status(self.merged, merge_status)
-        run = RunFile("run.h5")
-        self.addCleanup(run.close)
-        return run
-
-    def counted(self, rows):
-        return Counter((row["domain"] or "", row["tid"], row["kind"]) for row in rows)
-
-    def drops(self, run):
-        """Cause: count, of the run file; the sum is told in both other places too."""
-        drops = {row["code"][len("drop."):]: row["count"] for row in run.rows("diagnostics")
-                 if row["code"].startswith("drop.")}
-        total = sum(drops.values())
-        self.assertEqual(run.file.attrs["n_dropped"], total)
-        self.assertEqual(sum(process["n_dropped"] for process in run.rows("job/processes")), total)
-        self.assertIn(f"{total} dropped", self.merged.out)
-        self.assertIn(f"{total:,} dropped".replace(",", " "), self.job.err)
-        return drops
 
 
 class Exactness(NvtxCase):
@@ -167,6 +120,14 @@ class Processes(NvtxCase):
     def test_exit(self):
         run = self.profile("--exit", "exit", "--scenarios", "marks")
         self.assertEqual(self.counted(run.rows("events/nvtx")), counts(account()[0], OPENING))
+
+
+class Threads(NvtxCase):
+    def test_two_hundred_at_once(self):
+        run = self.profile("--scenarios", "nested,burst", "--threads", "200", "--burst", "500")
+        self.assertEqual(self.drops(run), {})
+        self.assertEqual(self.counted(run.rows("events/nvtx")), counts(account()[0], OPENING))
+        self.assertGreaterEqual(len({row["tid"] for row in run.rows("events/nvtx")}), 200)
 
 
 class Overload(NvtxCase):
