@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "agent/collect/drain.h"
 #include "agent/collect/limits.h"
 #include "agent/collect/session_files.h"
+#include "agent/contract/local_layout.h"
 #include "agent/contract/stranger.h"
 
 // Registers a function for exit() and, unlike atexit in a shared object, needs no static part of the C library.
@@ -128,13 +130,23 @@ bool is_lost_here(const Env& env) noexcept {
   return true;
 }
 
+// For a process that cannot open its page, for want of descriptors or memory, say. Where there is no such folder, the
+// session is another node's or long over, and nobody waits for word.
+bool leave_mark(const char* session_path) noexcept {
+  char path[kSpoolPathBytes];
+  append_unattached_path(session_path, static_cast<std::int32_t>(getpid()), path, sizeof path);
+  mkdir(path, 0700);
+  return false;
+}
+
 // All the work of the first attach; true if the process records from now on.
 bool start_session() noexcept {
   const Env env;
   const char* path = env.get(kSessionVariable);
   if (path == nullptr) return false;
   session.page = map_session_page(path);
-  if (session.page == nullptr || is_lost_here(env)) return false;
+  if (session.page == nullptr) return leave_mark(path);
+  if (is_lost_here(env)) return false;
   session.slot = claim_slot(session.page, &session.slot_index);
   if (session.slot == nullptr) return false;
   ProcessSlot& slot = *session.slot;
