@@ -13,6 +13,7 @@
 
 #include <cstring>
 
+#include "agent/collect/limits.h"
 #include "agent/collect/session.h"
 #include "agent/collect/session_files.h"
 #include "agent/spool/block.h"
@@ -24,7 +25,9 @@ namespace {
 constexpr std::int64_t kTickNs = 100'000'000;
 constexpr std::int64_t kFlushNs = 500'000'000;  // a ring with anything in it is written at least this often
 constexpr std::int64_t kAnchorNs = 1'000'000'000;
-constexpr std::int64_t kSyncNs = 30'000'000'000;  // a lost node loses at most this much
+constexpr std::int64_t kDiskCheckNs = 1'000'000'000;
+constexpr std::uint64_t kDiskCheckBytes = 1 << 20;  // or after this much, whichever comes first
+constexpr std::int64_t kSyncNs = 30'000'000'000;    // a lost node loses at most this much
 constexpr std::size_t kPayloadBytes = 256 << 10;
 constexpr std::size_t kStackBytes = 512 << 10;
 
@@ -51,12 +54,15 @@ class Drain {
   explicit Drain(std::uint8_t* buffer) noexcept
       : buffer_(buffer), encoder_(buffer + spool::SpoolWriter::kHeadroom, kPayloadBytes) {}
 
+  // Until exit() asks for the end, or the task's recording is stopped. Then a last look follows one tick later: a
+  // thread that was in the middle of an event has finished it by then.
   void run() noexcept {
     for (;;) {
       const std::uint32_t seen = wake_word.load(std::memory_order_acquire);
-      const bool is_last = drain_state.load(std::memory_order_acquire) == kFinishing;
+      const bool is_last = has_stopped_ || drain_state.load(std::memory_order_acquire) == kFinishing;
       pass(is_last);
       if (is_last) return;
+      stop_if_told();
       const timespec timeout = to_timespec(kTickNs);
       futex(&wake_word, FUTEX_WAIT, seen, &timeout);
     }
@@ -87,6 +93,24 @@ class Drain {
     }
     session.slot->events.store(event_count_, std::memory_order_relaxed);
     session.slot->spool_bytes.store(session.spool.bytes(), std::memory_order_release);
+    check_limits(now);
+  }
+
+  void check_limits(std::int64_t now) noexcept {
+    const std::uint64_t bytes = session.spool.bytes();
+    count_spool_bytes(session.page, bytes - counted_bytes_);
+    counted_bytes_ = bytes;
+    if (now - last_disk_check_ns_ < kDiskCheckNs && bytes - disk_checked_bytes_ < kDiskCheckBytes) return;
+    check_disk(session.page, session.spool.fd());
+    last_disk_check_ns_ = now;
+    disk_checked_bytes_ = bytes;
+  }
+
+  void stop_if_told() noexcept {
+    const StopReason reason = session.page->stop.load(std::memory_order_acquire);
+    if (reason == StopReason::kNone || !end_recording()) return;
+    has_stopped_ = true;
+    footer_reason_ = footer_reason(reason);
   }
 
   std::uint8_t* payload() noexcept { return buffer_ + spool::SpoolWriter::kHeadroom; }
@@ -210,7 +234,7 @@ class Drain {
 
   void write_footer() noexcept {
     spool::FooterRecord footer{};
-    footer.reason = static_cast<std::uint32_t>(spool::FooterReason::kExit);
+    footer.reason = static_cast<std::uint32_t>(footer_reason_);
     footer.counter_count = put_counters(payload() + sizeof footer);
     footer.events = event_count_;
     footer.blocks = session.spool.blocks();
@@ -231,6 +255,11 @@ class Drain {
   std::int64_t last_flush_ns_ = 0;
   std::int64_t last_anchor_ns_ = 0;
   std::int64_t last_sync_ns_ = 0;
+  std::int64_t last_disk_check_ns_ = 0;
+  std::uint64_t counted_bytes_ = 0;       // of the spool, in the session page's sum
+  std::uint64_t disk_checked_bytes_ = 0;  // of the spool, when its disk was looked at
+  bool has_stopped_ = false;              // the recording; what is left is the last pass
+  spool::FooterReason footer_reason_ = spool::FooterReason::kExit;
 };
 
 // Gives the calling thread a descriptor table of its own, and empties it: what the program closes is not ours then, and
@@ -261,6 +290,7 @@ void* drain_main(void* buffer) {
   }
   Drain drain(static_cast<std::uint8_t*>(buffer));
   drain.run();
+  session.is_drained.store(true, std::memory_order_release);
   drain_state.store(kFinished, std::memory_order_release);
   futex(&drain_state, FUTEX_WAKE, INT32_MAX, nullptr);
   return nullptr;
@@ -299,7 +329,7 @@ void wake_drain_thread() noexcept {
 
 bool finish_drain(std::uint32_t timeout_ms) noexcept {
   std::uint32_t expected = kRunning;
-  if (!drain_state.compare_exchange_strong(expected, kFinishing)) return expected == kFinished;
+  if (!drain_state.compare_exchange_strong(expected, kFinishing)) return expected == kFinished;  // stopped before
   wake_drain_thread();
   const std::int64_t deadline = clock_ns(CLOCK_MONOTONIC) + static_cast<std::int64_t>(timeout_ms) * 1'000'000;
   while (drain_state.load(std::memory_order_acquire) != kFinished) {

@@ -48,6 +48,25 @@ const char* drop_name(Drop drop) noexcept {
   return "unknown";
 }
 
+const char* stop_reason_name(StopReason reason) noexcept {
+  switch (reason) {
+    case StopReason::kDeadline:
+      return "deadline";
+    case StopReason::kSpoolLimit:
+      return "spool-limit";
+    case StopReason::kDiskReserve:
+      return "disk-reserve";
+    case StopReason::kNone:
+      break;
+  }
+  return "none";
+}
+
+bool stop_recording(SessionPage* page, StopReason reason) noexcept {
+  StopReason none = StopReason::kNone;
+  return page->stop.compare_exchange_strong(none, reason, std::memory_order_acq_rel);
+}
+
 SessionPage* map_session_page(const char* path) noexcept {
   UniqueFd fd(open(path, O_RDWR | O_CLOEXEC));
   if (!fd) return nullptr;

@@ -27,7 +27,7 @@ enum class Drop : std::uint16_t {
   kStateLogFull = 1,      // strings, schemas, …: the process's registration log was full
   kPayloadTruncated = 2,  // payloads cut to kMaxPayloadBytes
   kForkedChild = 3,       // events of a forked child that did not exec: it shares its parent's state and is ignored
-  kAfterEnd = 4,          // events after the process's last flush
+  kAfterEnd = 4,          // events after the process's last flush, or after its recording was stopped
   kNoThreadRing = 5,      // events of threads beyond kMaxThreadRings, or without memory for a ring
   kSpoolWriteFailed = 6,  // events, and blocks of registrations, that the local disk did not take
   kForeignHandle = 7,     // NCCL parents or handles that are not this process's (PXN, stale graph parents)

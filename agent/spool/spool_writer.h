@@ -32,6 +32,8 @@ class SpoolWriter {
   // Gives the descriptor up; resume() goes on later, maybe from another thread with descriptors of its own.
   void close() noexcept { fd_.reset(); }
 
+  // The open file, to ask the system about; -1 if there is none.
+  int fd() const noexcept { return fd_.get(); }
   bool is_open() const noexcept { return static_cast<bool>(fd_); }
   bool has_failed() const noexcept { return has_failed_; }
   std::uint64_t bytes() const noexcept { return bytes_; }

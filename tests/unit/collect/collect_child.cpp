@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -186,6 +187,46 @@ void events_after_end() {
   mark(1);
 }
 
+// Waits until the session page's slot says `state`; the drain thread looks ten times a second.
+bool waits_for(SlotState state) {
+  for (int i = 0; i < 2000; ++i) {
+    if (collect::process_slot()->state.load() == state) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+// Marks with payloads until the recording is stopped; the limit that the test has set is met on the way.
+void until_stopped() {
+  attach();
+  std::int64_t recorded = 0;
+  for (int i = 0; i < 20'000 && collect::process_slot()->state.load() == SlotState::kRecording; ++i) {
+    for (int j = 0; j < 16; ++j) recorded += mark(7, 800) ? 1 : 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  report("stopped", waits_for(SlotState::kEnded));
+  report("recorded", recorded);
+  for (int i = 0; i < 5; ++i) report("late" + std::to_string(i), mark(7));
+  report("late_string", collect::intern("nobody has said this before") == spool::kLostString);
+}
+
+void is_stopped_by_its_wrapper() {
+  attach();
+  mark(1);
+  SessionPage* page = map_session_page(getenv(kSessionVariable));
+  report("told", stop_recording(page, StopReason::kDeadline));
+  report("told_again", stop_recording(page, StopReason::kSpoolLimit));
+  report("stopped", waits_for(SlotState::kEnded));
+  mark(2);
+}
+
+// The stop and exit() come at once.
+void exits_as_it_is_stopped() {
+  attach();
+  for (std::uint64_t i = 0; i < 100; ++i) mark(i);
+  stop_recording(map_session_page(getenv(kSessionVariable)), StopReason::kDeadline);
+}
+
 void all_attach_at_once() {
   std::atomic<int> attached{0};
   std::vector<std::thread> threads;
@@ -223,6 +264,9 @@ constexpr Scenario kScenarios[] = {
     {"fork_child_that_execs", fork_child_that_execs},
     {"killed_without_exit", killed_without_exit},
     {"events_after_end", events_after_end},
+    {"until_stopped", until_stopped},
+    {"is_stopped_by_its_wrapper", is_stopped_by_its_wrapper},
+    {"exits_as_it_is_stopped", exits_as_it_is_stopped},
     {"all_attach_at_once", all_attach_at_once},
     {"inside_a_record", inside_a_record},
 };
