@@ -4,13 +4,14 @@
 #include <array>
 #include <string_view>
 
+#include "launcher/launcher_words.h"
+
 namespace jaxprof::launcher {
 namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array kPrograms = {"torchrun"sv, "accelerate"sv,    "mpirun"sv,
-                                  "mpiexec"sv,  "mpiexec.hydra"sv, "prterun"sv};
+constexpr std::array kPrograms = {"torchrun"sv, "accelerate"sv};
 constexpr std::array kModules = {"torch.distributed.run"sv, "torch.distributed.launch"sv,
                                  "accelerate.commands.launch"sv};
 
@@ -43,6 +44,7 @@ std::string_view python_module(const std::vector<std::string>& command) {
 
 bool starts_ranks_of_its_own(const std::vector<std::string>& command) {
   if (command.empty()) return false;
+  if (starts_ranks_on_nodes(command)) return true;
   const std::string_view program = file_name(command[0]);
   if (contains(kPrograms, program)) return true;
   return program.starts_with("python") && contains(kModules, python_module(command));

@@ -15,6 +15,7 @@
 #include "launcher/check.h"
 #include "launcher/dry_run.h"
 #include "launcher/grace.h"
+#include "launcher/launcher_words.h"
 #include "launcher/run_end.h"
 #include "launcher/run_marks.h"
 #include "launcher/spool_collection.h"
@@ -64,6 +65,7 @@ void say_for_node(const Options& options, const Node& node, const LaunchPlan& pl
 void say_before(const Options& options, const LaunchPlan& plan) {
   if (options.is_quiet || !plan.is_speaker()) return;
   for (const std::string& remark : options.remarks) say(remark);
+  if (const std::string advice = advise_on_order(options.command, options.option_words); !advice.empty()) say(advice);
   say(first_line(options, plan, Env()));
 }
 
@@ -88,6 +90,11 @@ void finish(const Options& options, const Task& task, const JobStatus& job, Supe
       options.has_inner_ranks ? std::nullopt : count_selected_ranks(options.selection, task.plan.rank, Env());
   const std::string line = last_line_if_last(task.plan.directory, task.plan.state_directory, expected, is_time_up);
   if (!line.empty() && !options.is_quiet) say(line);
+}
+
+// Slurm ends a step by its own rules, and of a task whose wrapper was killed alone the rank may go on.
+OnHardKill on_hard_kill(const Node& node, const Env& env) {
+  return is_task_of_srun(env, node.pid) ? OnHardKill::kLeaveJob : OnHardKill::kEndJob;
 }
 
 // A file that is opened where a standard stream is closed would take its number, and get what is written to that
@@ -131,12 +138,12 @@ int run(const std::vector<std::string>& arguments) {
 
   // The job.
   Supervisor supervisor;
-  if (auto started = supervisor.start(options->command, task->environment); !started) {
+  if (auto started = supervisor.start(options->command, task->environment, on_hard_kill(node, env)); !started) {
     supervisor.let_go();
     take_down_task(*task);
     run_unprofiled(*options, node, plan, started.error().message);
   }
-  const JobStatus job = supervisor.wait();
+  const JobStatus job = supervisor.wait(options->waits_for_all ? WaitFor::kAll : WaitFor::kPrimary);
 
   // What it left.
   finish(*options, *task, job, supervisor);

@@ -20,7 +20,8 @@ constexpr const char* kAfterTheRun = "results are made after the run, by jaxprof
 constexpr const char* kNoHooks = "no commands are run beside the job";
 constexpr const char* kOwnOptions = "put the options into the variable JAXPROF_OPTIONS";
 
-// Nsight Systems User Guide 2025, "CLI Profile Command Switch Options". -o, -f, -h and --version are jaxprof's own.
+// Nsight Systems User Guide 2025, "CLI Profile Command Switch Options". -o, -f, -h, --wait and --version are jaxprof's
+// own.
 constexpr NsysOption kTable[] = {
     {'\0', "accelerator-trace", kOnlyValue, "none", "accelerators other than GPUs are not recorded"},
     {'\0', "after-collection-start", kRefused, nullptr, kNoHooks},
@@ -118,7 +119,6 @@ constexpr NsysOption kTable[] = {
     {'\0', "trace-fork-before-exec", kAccepted, nullptr, "a child is recorded from its exec on"},
     {'\0', "vsync", kAccepted, nullptr, kNoGraphics},
     {'\0', "vulkan-gpu-workload", kAccepted, nullptr, kNoGraphics},
-    {'\0', "wait", kOnlyValue, "primary", "the wrapper ends with the command that it started"},
     {'\0', "wddm-additional-events", kAccepted, nullptr, "this is for Windows"},
     {'\0', "wddm-backtraces", kAccepted, nullptr, "this is for Windows"},
     {'\0', "xhv-trace", kAccepted, nullptr, kNoSampling},

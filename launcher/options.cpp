@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "agent/base/parse_size.h"
 #include "agent/contract/condition.h"
 #include "agent/contract/output_template.h"
 #include "launcher/inner_ranks.h"
@@ -31,8 +32,8 @@ constexpr const char* kFooter =
 // What CLI11 fills in: plain text that is checked and converted afterwards.
 struct Given {
   Options options;
-  std::string ranks, local_ranks, nodes, condition;
-  std::string sample_ranks, on_conflict = "keep", grace_s = "10", overwrite = "false";
+  std::string ranks, local_ranks, nodes, condition, publish_rate = "64M";
+  std::string sample_ranks, on_conflict = "keep", grace_s = "10", overwrite = "false", wait = "primary";
   bool is_dry_run = false, is_check = false;
 };
 
@@ -52,8 +53,9 @@ void declare(CLI::App& app, Given& given) {
   app.add_option("--sample-ranks", given.sample_ranks, "trace N ranks, evenly spread, rank 0 among them")
       ->type_name("N");
   app.add_option("--if", given.condition, "trace a rank if this holds for it")->type_name("EXPRESSION");
-  app.add_flag("--inner-ranks", given.options.has_inner_ranks,
-               "COMMAND starts ranks of its own, which decide for themselves (known of torchrun, accelerate, mpirun)");
+  app.add_flag(
+      "--inner-ranks", given.options.has_inner_ranks,
+      "COMMAND starts ranks of its own, which decide for themselves (known of torchrun, accelerate, mpirun, srun)");
   app.add_option("--spool", given.options.spool_base,
                  "node-local folder to record into (default: JAXPROF_TMPDIR, SLURM_TMPDIR, TMPDIR, /tmp)")
       ->type_name("DIR");
@@ -63,6 +65,14 @@ void declare(CLI::App& app, Given& given) {
       ->capture_default_str();
   app.add_option("--grace", given.grace_s, "most time to write the profile after the job's end")
       ->type_name("SECONDS")
+      ->capture_default_str();
+  app.add_option("--wait", given.wait,
+                 "end with the command, or only after all processes that it leaves behind, which may take long")
+      ->type_name("primary|all")
+      ->capture_default_str();
+  app.add_option("--publish-rate", given.publish_rate,
+                 "bytes a second that a node copies to the run directory while the job runs; 0: only after its end")
+      ->type_name("SIZE")
       ->capture_default_str();
   app.add_flag("--dry-run", given.is_dry_run, "print what would be done and exit");
   app.add_flag("--check", given.is_check, "try what a run needs, on every rank, print one table of faults and exit");
@@ -231,11 +241,18 @@ Result<Options> convert(Given given) {
     return fail(ErrorCode::kUsage, "--on-conflict " + given.on_conflict + ": write keep or replace");
   }
   options.on_conflict = given.on_conflict == "replace" ? OnConflict::kReplace : OnConflict::kKeep;
+  if (given.wait != "primary" && given.wait != "all") {
+    return fail(ErrorCode::kUsage, "--wait " + given.wait + ": write primary or all");
+  }
+  options.waits_for_all = given.wait == "all";
   std::uint64_t grace_s = 0;
   if (!parse_decimal(given.grace_s.c_str(), &grace_s) || grace_s > 3600) {
     return fail(ErrorCode::kUsage, "--grace " + given.grace_s + ": not a whole number of seconds up to 3600");
   }
   options.grace_ns = static_cast<std::int64_t>(grace_s) * 1'000'000'000;
+  const auto publish_rate = parse_size(given.publish_rate);
+  if (!publish_rate) return fail(ErrorCode::kUsage, "--publish-rate " + given.publish_rate + ": not a size such as 64M");
+  options.publish_bytes_per_s = *publish_rate;
   const TemplateReport report = check_template(options.output.c_str());
   if (report.fault != TemplateFault::kNone) {
     return fail(ErrorCode::kUsage, "--output " + options.output + ": at offset " + std::to_string(report.fault_offset) +
@@ -270,7 +287,10 @@ Result<Options> parse_options(const std::vector<std::string>& arguments, const c
   }
   auto begin = OptionReader(app, arguments, &given.options.remarks).read(&normal);
   if (!begin) return tl::unexpected(std::move(begin.error()));
-  given.options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(*begin), arguments.end());
+  const auto command = arguments.begin() + static_cast<std::ptrdiff_t>(*begin);
+  given.options.command.assign(command, arguments.end());
+  given.options.option_words.assign(arguments.begin(), command);
+  if (*begin > 0 && arguments[*begin - 1] == "--") given.options.option_words.pop_back();
 
   std::reverse(normal.begin(), normal.end());  // as CLI11 wants a vector
   try {

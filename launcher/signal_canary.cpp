@@ -6,8 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
 
+#include "agent/base/atomic_file.h"
 #include "agent/base/clocks.h"
+#include "launcher/foreign_descriptors.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -20,16 +25,30 @@ template <typename Report>
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);
   prctl(PR_SET_NAME, "jaxprof-canary");
-  // Whoever waits for the end of the job's output must not wait for the canary.
-  for (int fd = 0; fd <= 2; ++fd) {
-    if (fd != out) close(fd);
-  }
+  // Whoever waits for the end of a pipe of the job's must not wait for the canary.
+  close_all_descriptors_but(out);
   for (;;) {
     const int signal = sigwaitinfo(&watched, nullptr);
     if (signal <= 0) continue;
     const Report report{clock_ns(CLOCK_MONOTONIC), signal, 0};
     if (write(out, &report, sizeof report) != sizeof report) _exit(0);
   }
+}
+
+// What follows `name` (with its colon) and a tab in a status file of /proc; "" if it is not there.
+std::string_view field(std::string_view status, std::string_view name) {
+  for (std::size_t at = 0; at < status.size();) {
+    const std::string_view line = status.substr(at, status.find('\n', at) - at);
+    if (line.starts_with(name)) return line.substr(std::min(line.size(), name.size() + 1));
+    at += line.size() + 1;
+  }
+  return {};
+}
+
+bool is_in_mask(std::string_view hexadecimal, int signal) {
+  std::uint64_t mask = 0;
+  std::from_chars(hexadecimal.data(), hexadecimal.data() + hexadecimal.size(), mask, 16);
+  return ((mask >> (signal - 1)) & 1) != 0;
 }
 
 }  // namespace
@@ -49,6 +68,17 @@ SignalCanary::~SignalCanary() {
   if (pid_ <= 0) return;
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
+}
+
+CanaryState SignalCanary::look_for(int signal) const {
+  if (pid_ <= 0) return CanaryState::kAtRest;
+  const auto status = read_small_file("/proc/" + std::to_string(pid_) + "/status");
+  if (!status) return CanaryState::kAtRest;
+  if (is_in_mask(field(*status, "SigPnd:"), signal) || is_in_mask(field(*status, "ShdPnd:"), signal)) {
+    return CanaryState::kGotIt;
+  }
+  const std::string_view state = field(*status, "State:");
+  return state.starts_with('R') || state.starts_with('D') ? CanaryState::kBusy : CanaryState::kAtRest;
 }
 
 void SignalCanary::listen() {

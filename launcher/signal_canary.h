@@ -15,6 +15,12 @@
 
 namespace jaxprof::launcher {
 
+enum class CanaryState {
+  kAtRest,  // it has reported all that it was sent
+  kGotIt,   // it was sent the signal and has not come to report it yet
+  kBusy,    // it may have taken a signal that it is about to report
+};
+
 // Used by one thread. Signals in `watched` must be blocked before it is made.
 class SignalCanary {
  public:
@@ -26,7 +32,12 @@ class SignalCanary {
   // False: it could not be started. Then nobody can say who got a signal.
   bool is_alive() const { return pid_ > 0; }
   pid_t pid() const { return pid_; }
+  // Its end was waited for elsewhere.
+  void is_reaped() { pid_ = -1; }
 
+  // On a node with more to do than processors a report may be late. The kernel knows better what was sent: looks for
+  // `signal` among what is pending (/proc/PID/status).
+  CanaryState look_for(int signal) const;
   // Reads what the canary has reported by now, without waiting, and forgets what is older than a second.
   void listen();
   // True if a report of `signal` was there, which is thereby used up: each receipt answers once.

@@ -1,17 +1,15 @@
 #include "launcher/supervisor.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "agent/base/clocks.h"
-#include "agent/base/unique_fd.h"
+#include "launcher/own_children.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -19,64 +17,21 @@ namespace {
 // Faults of the wrapper itself, and what stops and continues a process group: those act on the wrapper as on anyone.
 constexpr int kNotHeld[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTSTP, SIGTTIN, SIGTTOU};
 
-constexpr std::int64_t kCanaryPatience_ns = 50'000'000;
-
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> result;
-  result.reserve(words.size() + 1);
-  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
+// A sender may take so long from one process of the task to the next.
+constexpr std::int64_t kPatience_ns = 50'000'000;
+// A canary that is sent a signal and does not come to report it: looked at again after, for at most.
+constexpr std::int64_t kSecondLook_ns = 5'000'000;
+constexpr std::int64_t kMostPatience_ns = 1'000'000'000;
 
 bool asks_to_end(int signal) {
   return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT || signal == SIGXCPU;
 }
 
-// Whoever reads the job's output waits for its end, and whoever writes its input for a reader: they must not wait for
-// the wrapper. Stderr stays, for the last line.
-void leave_streams_to_job() {
-  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (!null) return;
-  dup2(null.get(), STDIN_FILENO);
-  dup2(null.get(), STDOUT_FILENO);
-}
-
-// What the child of fork needs, all of it made before.
-struct ChildPlan {
-  char* const* command;
-  char* const* environment;
-  const sigset_t* mask;
-  const struct sigaction* chld;
-  pid_t wrapper;
-  int failure_fd;
-};
-
-[[noreturn]] void become_job(const ChildPlan& plan) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != plan.wrapper) _exit(128 + SIGKILL);
-  sigaction(SIGCHLD, plan.chld, nullptr);
-  sigprocmask(SIG_SETMASK, plan.mask, nullptr);
-  execvpe(plan.command[0], plan.command, plan.environment);
-  const int failure = errno;
-  if (write(plan.failure_fd, &failure, sizeof failure) < 0) _exit(126);
-  _exit(exit_code_of_exec_failure(failure));
+bool contains(const std::vector<pid_t>& pids, pid_t pid) {
+  return std::find(pids.begin(), pids.end(), pid) != pids.end();
 }
 
 }  // namespace
-
-int exit_code_of_exec_failure(int exec_errno) {
-  return exec_errno == ENOENT ? 127 : 126;
-}
-
-std::string describe_exec_failure(const std::string& program, int exec_errno) {
-  return program + ": " + std::strerror(exec_errno);
-}
-
-int exec_in_place(const std::vector<std::string>& command) {
-  execvp(command.front().c_str(), pointers(command).data());
-  return errno;
-}
 
 Supervisor::Supervisor() {
   sigfillset(&held_);
@@ -96,44 +51,31 @@ void Supervisor::let_go() {
   sigprocmask(SIG_SETMASK, &original_mask_, nullptr);
 }
 
-Status Supervisor::start(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+Status Supervisor::start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                         OnHardKill on_hard_kill) {
+  earlier_children_ = own_children();
   canary_.emplace(held_);
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return fail_errno(ErrorCode::kNodeNotReady, "cannot make a pipe");
-  const UniqueFd failure_in(ends[0]);
-  UniqueFd failure_out(ends[1]);
-  const std::vector<char*> words = pointers(command);
-  const std::vector<char*> entries = pointers(environment);
-  const ChildPlan plan{words.data(), entries.data(), &original_mask_, &original_chld_, getpid(), failure_out.get()};
-  job_ = fork();
-  if (job_ == 0) become_job(plan);
-  if (job_ < 0) return fail_errno(ErrorCode::kNodeNotReady, "cannot start a process");
-  failure_out.reset();
-  leave_streams_to_job();
-  // Returns when the exec has closed the other end, or failed.
-  int failure = 0;
-  ssize_t length;
-  do {
-    length = read(failure_in.get(), &failure, sizeof failure);
-  } while (length < 0 && errno == EINTR);
-  if (length == sizeof failure) exec_errno_ = failure;
+  auto job = start_job({command, environment, original_mask_, original_chld_, on_hard_kill});
+  if (!job) return tl::unexpected(std::move(job.error()));
+  job_ = *job;
   return {};
 }
 
 bool Supervisor::reap(JobStatus* status) {
-  bool has_ended = false;
+  bool has_reaped = false;
   int word = 0;
-  for (pid_t pid; (pid = waitpid(-1, &word, WNOHANG)) > 0;) {
-    if (pid != job_) continue;
-    has_ended = true;
-    status->exec_errno = exec_errno_;
+  for (pid_t pid; (pid = waitpid(-1, &word, WNOHANG)) > 0; has_reaped = true) {
+    if (pid == canary_->pid()) canary_->is_reaped();
+    if (pid != job_.pid || has_command_ended_) continue;
+    has_command_ended_ = true;
+    status->exec_errno = job_.exec_errno;
     if (WIFSIGNALED(word)) {
       status->signal = WTERMSIG(word);
     } else {
       status->exit_code = WEXITSTATUS(word);
     }
   }
-  return has_ended;
+  return has_reaped;
 }
 
 void Supervisor::take(const siginfo_t& signal) {
@@ -141,37 +83,66 @@ void Supervisor::take(const siginfo_t& signal) {
   if (asks_to_end(number)) is_asked_to_end_ = true;
   // SIGCONT continues whom it is sent to; the job was not stopped by us.
   if (number == SIGCHLD || number == SIGCONT) return;
-  undecided_.push_back({signal, clock_ns(CLOCK_MONOTONIC) + (canary_->is_alive() ? kCanaryPatience_ns : 0)});
+  const std::int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+  undecided_.push_back({signal, now_ns, now_ns + (canary_->is_alive() ? kPatience_ns : 0)});
+}
+
+std::vector<pid_t> Supervisor::rest_of_job() const {
+  std::vector<pid_t> children = own_children();
+  std::erase_if(children,
+                [this](pid_t child) { return child == canary_->pid() || contains(earlier_children_, child); });
+  return children;
+}
+
+void Supervisor::pass_on(const siginfo_t& signal) const {
+  for (const pid_t pid : has_command_ended_ ? rest_of_job() : std::vector<pid_t>{job_.pid}) {
+    if (signal.si_code == SI_QUEUE) {
+      sigqueue(pid, signal.si_signo, signal.si_value);
+    } else {
+      kill(pid, signal.si_signo);
+    }
+  }
 }
 
 void Supervisor::decide() {
-  canary_->listen();
   const std::int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-  std::erase_if(undecided_, [this, now_ns](const Undecided& one) {
-    const siginfo_t& signal = one.signal;
-    if (canary_->takes_report_of(signal.si_signo)) return true;
-    if (now_ns < one.deadline_ns) return false;
-    if (signal.si_code == SI_QUEUE) {
-      sigqueue(job_, signal.si_signo, signal.si_value);
-    } else {
-      kill(job_, signal.si_signo);
+  std::erase_if(undecided_, [this, now_ns](Undecided& one) {
+    const int number = one.signal.si_signo;
+    const bool is_due = now_ns >= one.deadline_ns;
+    // In this order: a canary that was at rest has reported all that it got.
+    const CanaryState state = is_due ? canary_->look_for(number) : CanaryState::kBusy;
+    canary_->listen();
+    if (canary_->takes_report_of(number)) return true;
+    if (!is_due) return false;
+    if (state != CanaryState::kAtRest && now_ns < one.since_ns + kMostPatience_ns) {
+      one.deadline_ns = now_ns + kSecondLook_ns;
+      return false;
     }
+    if (state != CanaryState::kGotIt) pass_on(one.signal);
     return true;
   });
 }
 
-JobStatus Supervisor::wait() {
+void Supervisor::serve_signals() {
+  timespec left{};
+  if (!undecided_.empty()) {
+    std::int64_t deadline_ns = undecided_.front().deadline_ns;
+    for (const Undecided& one : undecided_) deadline_ns = std::min(deadline_ns, one.deadline_ns);
+    left.tv_nsec = static_cast<long>(std::max<std::int64_t>(deadline_ns - clock_ns(CLOCK_MONOTONIC), 0));
+  }
+  siginfo_t signal;
+  if (sigtimedwait(&held_, &signal, undecided_.empty() ? nullptr : &left) > 0) take(signal);
+  decide();
+}
+
+JobStatus Supervisor::wait(WaitFor what) {
   JobStatus status;
-  while (!reap(&status)) {
-    timespec left{};
-    if (!undecided_.empty()) {
-      const std::int64_t left_ns =
-          std::max<std::int64_t>(undecided_.front().deadline_ns - clock_ns(CLOCK_MONOTONIC), 0);
-      left.tv_nsec = static_cast<long>(left_ns);
-    }
-    siginfo_t signal;
-    if (sigtimedwait(&held_, &signal, undecided_.empty() ? nullptr : &left) > 0) take(signal);
-    decide();
+  for (;;) {
+    const bool has_reaped = reap(&status);
+    if (has_command_ended_ && what == WaitFor::kPrimary) break;
+    // The kernel's list of children may miss one while another ends: it is believed if none has.
+    if (has_command_ended_ && !has_reaped && rest_of_job().empty() && !reap(&status)) break;
+    if (!has_reaped) serve_signals();
   }
   canary_.reset();
   return status;

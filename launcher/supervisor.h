@@ -1,7 +1,7 @@
 // The wrapper is the job's parent to the end, since a batch system kills all that is left once the task's own process
-// is gone. The job must not notice: same process group, same descriptors, same signals, and whoever waits for the
-// wrapper sees what the job did, exit code or signal. A hard kill of the wrapper takes the job with it, as it would
-// without the wrapper. Everything here runs in the main thread.
+// is gone. The job must not notice: same process group, same signals, and whoever waits for the wrapper sees what the
+// job did, exit code or signal. As the job's reaper, and as pid 1 of a container, the wrapper waits for every orphan.
+// Everything here runs in the main thread.
 #pragma once
 
 #include <signal.h>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agent/base/result.h"
+#include "launcher/job_start.h"
 #include "launcher/signal_canary.h"
 
 namespace jaxprof::launcher {
@@ -24,13 +25,10 @@ struct JobStatus {
   int exec_errno = 0;
 };
 
-// 127 if the command is not there, 126 if it cannot be executed.
-int exit_code_of_exec_failure(int exec_errno);
-// "python: No such file or directory"
-std::string describe_exec_failure(const std::string& program, int exec_errno);
-
-// Replaces this process by `command` with the environment as it is. Returns errno if that failed.
-int exec_in_place(const std::vector<std::string>& command);
+enum class WaitFor {
+  kPrimary,  // the command
+  kAll,      // and all that it has left behind, daemons included
+};
 
 class Supervisor {
  public:
@@ -39,13 +37,15 @@ class Supervisor {
 
   // Starts `command`, found by PATH, with `environment`, the signal mask and the dispositions that the wrapper was
   // started with. kNodeNotReady if no process could be made; a command that does not exist is a job that ended.
-  Status start(const std::vector<std::string>& command, const std::vector<std::string>& environment);
+  Status start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+               OnHardKill on_hard_kill);
 
-  // Until the job's end: passes signals on, reaps children.
-  JobStatus wait();
+  // Passes signals on and reaps children until the end of what is waited for. Once the command has ended, signals go to
+  // those of the rest that have become children of the wrapper. The status is the command's.
+  JobStatus wait(WaitFor what);
 
   // Of the command, also after its end; 0 if it could not be started.
-  pid_t job_pid() const { return exec_errno_ == 0 ? job_ : 0; }
+  pid_t job_pid() const { return job_.exec_errno == 0 ? job_.pid : 0; }
 
   // True once a signal asked the job to end (TERM, INT, HUP, QUIT, XCPU), before or after its end.
   bool is_asked_to_end();
@@ -57,25 +57,34 @@ class Supervisor {
   // A signal of which nobody knows yet whether the job got it too.
   struct Undecided {
     siginfo_t signal;
-    std::int64_t deadline_ns;  // CLOCK_MONOTONIC; the job did not get what the canary has not reported by then
+    std::int64_t since_ns;     // CLOCK_MONOTONIC
+    std::int64_t deadline_ns;  // the job did not get what the canary has not got by then
   };
 
+  // Waits for children that have ended. False if there were none. `status` is filled in if the command is one.
   bool reap(JobStatus* status);
+  // Sleeps until the next signal or decision, and does what is to be done about either.
+  void serve_signals();
   void take(const siginfo_t& signal);
   // Drops what the job got by itself, sends it what it has not got in time. One signal never holds up another.
   void decide();
+  void pass_on(const siginfo_t& signal) const;
+  // Children that descend from the command, which has ended.
+  std::vector<pid_t> rest_of_job() const;
 
   sigset_t held_;
   sigset_t original_mask_;
   struct sigaction original_chld_;
   std::optional<SignalCanary> canary_;
-  std::vector<Undecided> undecided_;  // by deadline
-  pid_t job_ = -1;
-  int exec_errno_ = 0;
+  std::vector<Undecided> undecided_;
+  std::vector<pid_t> earlier_children_;  // of the process that became the wrapper by exec
+  StartedJob job_;
+  bool has_command_ended_ = false;
   bool is_asked_to_end_ = false;
 };
 
-// Ends this process as the job ended: with its code, or by its signal without a second core file.
+// Ends this process as the job ended: with its code, or by its signal without a second core file. Pid 1 of a namespace
+// cannot die of a signal of its own; it ends with 128 + signal, as a shell tells it.
 [[noreturn]] void end_like(const JobStatus& status);
 
 }  // namespace jaxprof::launcher

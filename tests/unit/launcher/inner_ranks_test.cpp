@@ -15,6 +15,7 @@ TEST(StartsRanksOfItsOwn, KnowsLaunchersByFileNameAndModule) {
                             {"mpiexec", "x"},
                             {"/usr/bin/mpiexec.hydra", "x"},
                             {"prterun", "x"},
+                            {"srun", "x"},
                             {"python", "-m", "torch.distributed.run", "x.py"},
                             {"python3.11", "-u", "-m", "torch.distributed.launch", "x.py"},
                             {"/usr/bin/python3", "-X", "dev", "-maccelerate.commands.launch"}}) {
