@@ -14,11 +14,9 @@
 #include "launcher/announcement.h"
 #include "launcher/check.h"
 #include "launcher/dry_run.h"
-#include "launcher/grace.h"
 #include "launcher/launcher_words.h"
-#include "launcher/run_end.h"
+#include "launcher/publishing.h"
 #include "launcher/run_marks.h"
-#include "launcher/spool_collection.h"
 #include "launcher/supervisor.h"
 #include "launcher/task.h"
 
@@ -69,29 +67,6 @@ void say_before(const Options& options, const LaunchPlan& plan) {
   say(first_line(options, plan, Env()));
 }
 
-// Publishes what the job left, within the grace, and says what could not be.
-void finish(const Options& options, const Task& task, const JobStatus& job, Supervisor& supervisor) {
-  Grace grace(options.grace_ns, [&supervisor] { return supervisor.is_asked_to_end(); });
-  const auto is_time_up = [&grace] { return grace.is_over(); };
-  TaskEnd end = collect_spools(task, job, is_time_up);
-  end.pid = supervisor.job_pid();
-  if (job.exec_errno != 0) say(end.notes.back());
-  for (const PublishedProcess& process : end.processes) {
-    if (!process.kept.empty()) say(task.node.host + ":" + process.kept + " was not published: " + process.note);
-    if (process.state == "failed" && !process.note.empty()) {
-      say("process " + std::to_string(process.pid) + " on " + task.node.host + " was not recorded: " + process.note);
-    }
-  }
-  if (auto status = write_end_record(task.plan.state_directory, end); !status) {
-    say(status.error().message);
-    return;
-  }
-  const auto expected =
-      options.has_inner_ranks ? std::nullopt : count_selected_ranks(options.selection, task.plan.rank, Env());
-  const std::string line = last_line_if_last(task.plan.directory, task.plan.state_directory, expected, is_time_up);
-  if (!line.empty() && !options.is_quiet) say(line);
-}
-
 // Slurm ends a step by its own rules, and of a task whose wrapper was killed alone the rank may go on.
 OnHardKill on_hard_kill(const Node& node, const Env& env) {
   return is_task_of_srun(env, node.pid) ? OnHardKill::kLeaveJob : OnHardKill::kEndJob;
@@ -138,7 +113,10 @@ int run(const std::vector<std::string>& arguments) {
 
   // The job.
   Supervisor supervisor;
+  Publishing publishing(*options, *task);
+  publishing.start();
   if (auto started = supervisor.start(options->command, task->environment, on_hard_kill(node, env)); !started) {
+    publishing.stop();
     supervisor.let_go();
     take_down_task(*task);
     run_unprofiled(*options, node, plan, started.error().message);
@@ -146,7 +124,8 @@ int run(const std::vector<std::string>& arguments) {
   const JobStatus job = supervisor.wait(options->waits_for_all ? WaitFor::kAll : WaitFor::kPrimary);
 
   // What it left.
-  finish(*options, *task, job, supervisor);
+  publishing.finish({job, supervisor.job_pid()}, [&supervisor] { return supervisor.is_asked_to_end(); });
+  if (task->node_folder) task->node_folder->leave();
   end_like(job);
 }
 

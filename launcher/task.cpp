@@ -14,6 +14,7 @@
 #include "agent/contract/run_layout.h"
 #include "launcher/agent_library.h"
 #include "launcher/child_environment.h"
+#include "launcher/process_presence.h"
 #include "launcher/run_marks.h"
 
 namespace jaxprof::launcher {
@@ -43,6 +44,7 @@ TaskStart make_start(const Options& options, const Node& node, const LaunchPlan&
   start.realtime_ns = clock_ns(CLOCK_REALTIME);
   start.has_inner_ranks = options.has_inner_ranks;
   start.output = options.output;
+  start.can_replace_files = options.can_replace_files;
   start.selection = options.selection_words;
   start.command = options.command;
   start.version = JAXPROF_VERSION;
@@ -76,6 +78,7 @@ void write_plan(const Task& task, const LaunchPlan& plan, SessionPlan* session) 
   session->ring_bytes = kRingBytes;
   session->state_log_bytes = kStateLogBytes;
   session->capture_events = 1;
+  session->pid_namespace = own_pid_namespace();
   session->run = plan.run;
   session->slurm = slurm_place(Env());
   set_task_rank(session, Env(), task.node.pid);
@@ -125,6 +128,18 @@ Status claim_name(const Options& options, Task* task) {
   return {};
 }
 
+// Tells others on the node that this wrapper lives: whoever collects what a dead one left, and the node's last task.
+Status take_place_on_node(Task* task) {
+  auto owner = try_lock(run_layout::owner_path(task->spool_directory), Missing::kCreate);
+  if (!owner) return tl::unexpected(std::move(owner.error()));
+  if (!owner->is_held()) return fail(ErrorCode::kNodeNotReady, task->spool_directory + " is another process's");
+  task->owner = std::move(*owner);
+  const std::string base = std::filesystem::path(task->spool_directory).parent_path().string();
+  const std::string folder = run_layout::node_marks_directory(base, task->node.uid, task->plan.run.run_id);
+  task->node_folder = NodeFolder::join(folder, task->node.uid, task->node.pid);
+  return {};
+}
+
 // The foreign hooks are replaced, which is on record, or they are the reason to leave the task alone.
 Status settle_hooks(const Options& options, const std::vector<std::string>& environment, TaskStart* start) {
   for (const ForeignHook& hook : find_foreign_hooks(environment)) {
@@ -161,6 +176,7 @@ Status set_up(const Options& options, const Env& env, Task* task) {
   if (!spool) return tl::unexpected(std::move(spool.error()));
   task->spool_directory = *spool;
   task->start.spool_directory = *spool;
+  if (auto s = take_place_on_node(task); !s) return s;
   if (auto s = make_session(task); !s) return s;
   if (auto s = claim_name(options, task); !s) return s;
   task->environment = child_environment(environment, *agent, run_layout::session_path(*spool));
@@ -204,7 +220,8 @@ Result<Task> set_up_task(const Options& options, const Node& node, const LaunchP
   return task;
 }
 
-void take_down_task(const Task& task) {
+void take_down_task(Task& task) {
+  if (task.node_folder) task.node_folder->leave();
   if (task.claim) release_claim(task.plan.directory, *task.claim);
   if (!task.spool_directory.empty()) remove_spool_directory(task);
   if (!task.name.empty()) unlink(run_layout::task_start_path(task.plan.state_directory, task.name).c_str());

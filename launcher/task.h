@@ -11,8 +11,10 @@
 #include "agent/base/result.h"
 #include "agent/contract/session_page.h"
 #include "agent/contract/task_record.h"
+#include "launcher/file_lock.h"
 #include "launcher/launch_plan.h"
 #include "launcher/node.h"
+#include "launcher/node_folder.h"
 #include "launcher/options.h"
 #include "launcher/output_claim.h"
 
@@ -21,9 +23,11 @@ namespace jaxprof::launcher {
 struct Task {
   Node node;
   LaunchPlan plan;
-  std::string name;             // of its records: plan.task, longer if that is in use
-  std::string spool_directory;  // node-local, private
-  SessionPage* page = nullptr;  // mapped until the process ends
+  std::string name;                       // of its records: plan.task, longer if that is in use
+  std::string spool_directory;            // node-local, private
+  FileLock owner;                         // of the spool directory: says that this wrapper lives
+  std::optional<NodeFolder> node_folder;  // shared with the node's other tasks; none where it cannot be made
+  SessionPage* page = nullptr;            // mapped until the process ends
   std::optional<OutputClaim> claim;
   ClaimRules claim_rules;
   TaskStart start;
@@ -35,7 +39,7 @@ struct Task {
 Result<Task> set_up_task(const Options& options, const Node& node, const LaunchPlan& plan, const Env& env);
 
 // Undoes set_up_task for a job that could not be started.
-void take_down_task(const Task& task);
+void take_down_task(Task& task);
 
 // Removes the task's node-local folder.
 void remove_spool_directory(const Task& task);

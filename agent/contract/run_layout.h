@@ -13,6 +13,7 @@
 //     session                      the session page
 //     owner                        locked (fcntl) by the wrapper as long as it lives
 //     slotN.pPID.jxspool           what the N-th process records
+//     slotN.pPID.jxspool.saving    while its memory file is being saved into it: where its own end was
 //     slotN.pPID.rings             its memory file
 //   BASE/jaxprof.UID.RUN.node/     beside the spool directories: what the tasks of one node and run share
 //     unprofiled.N                 marks that count lines on stderr

@@ -5,13 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
-#include <vector>
+
+#include "agent/spool/block.h"
 
 namespace jaxprof::spool {
 namespace {
-
-constexpr std::size_t kPieceBytes = 1 << 20;
 
 // Appends `length` bytes at `offset`; what was written before a failure counts.
 bool write_at(int fd, const char* bytes, std::size_t length, std::uint64_t* offset) {
@@ -24,6 +24,18 @@ bool write_at(int fd, const char* bytes, std::size_t length, std::uint64_t* offs
     *offset += static_cast<std::uint64_t>(written);
   }
   return true;
+}
+
+// The beginning of a file, at most as long as a spool's own header.
+std::string read_head(int fd) {
+  char head[sizeof(FileHeader)];
+  const ssize_t length = pread(fd, head, sizeof head, 0);
+  return std::string(head, length > 0 ? static_cast<std::size_t>(length) : 0);
+}
+
+bool is_head_of(int spool_fd, int fd) {
+  const std::string head = read_head(fd);
+  return !head.empty() && read_head(spool_fd).starts_with(head);
 }
 
 // Where nothing better exists: an empty file of the name is the lock, which the rename then replaces.
@@ -59,6 +71,12 @@ Result<bool> rename_if_absent(const std::string& from, const std::string& to) {
   return rename_over_own_claim(from, to);
 }
 
+bool is_copy_of_spool(const std::string& spool_path, const std::string& path) {
+  const UniqueFd spool(open(spool_path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return spool && file && is_head_of(spool.get(), file.get());
+}
+
 Publisher::Publisher(UniqueFd spool, UniqueFd part, std::string part_path, std::uint64_t published_bytes)
     : spool_(std::move(spool)),
       part_(std::move(part)),
@@ -71,7 +89,7 @@ Result<Publisher> Publisher::open(const std::string& spool_path, const std::stri
   if (!spool || fstat(spool.get(), &spool_status) != 0) {
     return fail_errno(ErrorCode::kInputUnreadable, "cannot open " + spool_path);
   }
-  UniqueFd part(::open(part_path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  UniqueFd part(::open(part_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   struct stat part_status {};
   if (!part || fstat(part.get(), &part_status) != 0) {
     return fail_errno(ErrorCode::kOutputFailed, "cannot open " + part_path);
@@ -81,24 +99,22 @@ Result<Publisher> Publisher::open(const std::string& spool_path, const std::stri
                                               " bytes, but its spool " + spool_path + " only " +
                                               std::to_string(spool_status.st_size));
   }
+  if (part_status.st_size > 0 && !is_head_of(spool.get(), part.get())) {
+    return fail(ErrorCode::kOutputFailed,
+                part_path + " is not the beginning of " + spool_path + ", but another's file");
+  }
   return Publisher(std::move(spool), std::move(part), part_path, static_cast<std::uint64_t>(part_status.st_size));
 }
 
-Result<std::uint64_t> Publisher::advance(const IsTimeUp& is_time_up) {
-  std::vector<char> piece(kPieceBytes);
+Result<std::uint64_t> Publisher::copy_piece(std::span<char> room) {
   const std::uint64_t begin = published_bytes_;
-  is_level_ = false;
-  while (!is_time_up()) {
-    const ssize_t length = pread(spool_.get(), piece.data(), piece.size(), static_cast<off_t>(published_bytes_));
-    if (length < 0 && errno == EINTR) continue;
-    if (length < 0) return fail_errno(ErrorCode::kInputUnreadable, "cannot read the spool of " + part_path_);
-    if (length == 0) {
-      is_level_ = true;
-      break;
-    }
-    if (!write_at(part_.get(), piece.data(), static_cast<std::size_t>(length), &published_bytes_)) {
-      return fail_errno(ErrorCode::kOutputFailed, "cannot write " + part_path_);
-    }
+  ssize_t length;
+  do {
+    length = pread(spool_.get(), room.data(), std::min(room.size(), kPieceBytes), static_cast<off_t>(published_bytes_));
+  } while (length < 0 && errno == EINTR);
+  if (length < 0) return fail_errno(ErrorCode::kInputUnreadable, "cannot read the spool of " + part_path_);
+  if (!write_at(part_.get(), room.data(), static_cast<std::size_t>(length), &published_bytes_)) {
+    return fail_errno(ErrorCode::kOutputFailed, "cannot write " + part_path_);
   }
   return published_bytes_ - begin;
 }

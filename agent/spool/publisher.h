@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "agent/base/result.h"
@@ -20,24 +21,29 @@ using IsTimeUp = std::function<bool()>;
 // file system has neither RENAME_NOREPLACE nor hard links.
 Result<bool> rename_if_absent(const std::string& from, const std::string& to);
 
+// Is the file `path` the beginning of the spool at `spool_path`, or all of it? Told by the spool's file header, which
+// holds a random number: no two spools share it. False for an empty file, and where either cannot be read.
+bool is_copy_of_spool(const std::string& spool_path, const std::string& path);
+
 // One spool on its way. Used by one thread at a time.
 class Publisher {
  public:
+  static constexpr std::size_t kPieceBytes = 1 << 20;
+
   enum class Name {
     kIfAbsent,  // another file of the final name stays
     kReplace,   // it is replaced
   };
 
-  // `part_path` may exist: what is in it is taken for the beginning of `spool_path` (its claim made sure that it is).
-  // kInputUnreadable for the spool, kOutputFailed for the copy, also when the copy is longer than the spool.
+  // `part_path` may exist and then is the beginning of `spool_path`. kInputUnreadable for the spool, kOutputFailed for
+  // the copy, also when it is longer than the spool or another's.
   static Result<Publisher> open(const std::string& spool_path, const std::string& part_path);
 
-  // Copies what the spool has beyond the copy. Returns the number of bytes copied by this call; fewer than there are
-  // if time is up.
-  Result<std::uint64_t> advance(const IsTimeUp& is_time_up);
+  // Appends to the copy what the spool has beyond it, as far as it fits into `room`, at most kPieceBytes. Returns the
+  // number of bytes; 0: the copy has all of the spool. A spool that is being written may end in half a block, which its
+  // writer could cut off again: whoever copies one gives no more room than up to its last whole block.
+  Result<std::uint64_t> copy_piece(std::span<char> room);
 
-  // True if the copy had all of the spool when advance returned.
-  bool is_level() const { return is_level_; }
   std::uint64_t published_bytes() const { return published_bytes_; }
 
   // Brings the copy to stable storage and names it `final_path`. To be called once, when the spool is complete and the
@@ -51,7 +57,6 @@ class Publisher {
   UniqueFd part_;
   std::string part_path_;
   std::uint64_t published_bytes_;
-  bool is_level_ = false;
 };
 
 }  // namespace jaxprof::spool

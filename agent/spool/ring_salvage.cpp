@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
 
+#include "agent/base/atomic_file.h"
 #include "agent/base/clocks.h"
+#include "agent/base/text.h"
 #include "agent/base/unique_fd.h"
 #include "agent/spool/event_codec.h"
 #include "agent/spool/memory_file.h"
@@ -83,7 +86,7 @@ class Appender {
     const std::uint64_t end = std::min(log->committed.load(std::memory_order_acquire), bytes - sizeof(StateLogHeader));
     std::uint64_t at = log->written.load(std::memory_order_acquire);
     std::size_t size = 0;
-    while (at + sizeof(StateHeader) <= end) {
+    while (at <= end && end - at >= sizeof(StateHeader)) {
       StateHeader header{};
       std::memcpy(&header, data + at, sizeof header);
       if (header.bytes < sizeof header || header.bytes % 8 != 0 || header.bytes > end - at ||
@@ -124,7 +127,7 @@ class Appender {
       const bool is_padding = header.kind == static_cast<std::uint8_t>(EventKind::kPadding);
       const bool fits = header.bytes >= 8 && header.bytes % 8 == 0 && header.bytes <= kMaxEventBytes &&
                         header.bytes <= capacity - at && header.bytes <= head - tail;
-      if (!fits || (!is_padding && header.bytes < sizeof header)) {
+      if (!fits || (!is_padding && header.bytes < sizeof header + 8 * header.field_count)) {
         ++salvage_.damaged_rings;
         break;
       }
@@ -151,13 +154,13 @@ class Appender {
     write(BlockKind::kAnchors, sizeof record);
   }
 
-  void append_footer(std::span<const CounterRecord> counters, std::uint64_t events_written) {
+  void append_footer(std::span<const CounterRecord> counters, std::uint64_t events_written, std::int64_t realtime_ns) {
     FooterRecord footer{};
     footer.reason = static_cast<std::uint32_t>(FooterReason::kSaved);
     footer.counter_count = static_cast<std::uint32_t>(counters.size());
     footer.events = events_written + salvage_.events;
     footer.blocks = writer_->blocks();
-    footer.realtime_ns = static_cast<std::uint64_t>(clock_ns(CLOCK_REALTIME));
+    footer.realtime_ns = static_cast<std::uint64_t>(realtime_ns);
     std::memcpy(payload(), &footer, sizeof footer);
     if (!counters.empty()) std::memcpy(payload() + sizeof footer, counters.data(), counters.size_bytes());
     write(BlockKind::kFooter, sizeof footer + counters.size_bytes());
@@ -187,6 +190,37 @@ struct SpoolEnd {
   bool has_footer = false;
 };
 
+// While rings are being saved, a note beside the spool says where its own end was. Whoever is killed on the way, or
+// finds the disk full, leaves the note, and the next one begins again from there instead of appending the same events
+// twice.
+class SavingNote {
+ public:
+  explicit SavingNote(const std::string& spool_path) : path_(spool_path + ".saving"), spool_path_(spool_path) {}
+
+  // Cuts off what an earlier attempt appended.
+  Status undo_earlier_attempt() const {
+    const auto text = read_small_file(path_);
+    if (!text) return {};
+    std::uint64_t bytes = 0;
+    struct stat status {};
+    const bool is_usable = parse_decimal(text->c_str(), &bytes) && stat(spool_path_.c_str(), &status) == 0 &&
+                           bytes <= static_cast<std::uint64_t>(status.st_size);
+    if (is_usable && truncate(spool_path_.c_str(), static_cast<off_t>(bytes)) == 0) return {};
+    return fail(ErrorCode::kOutputFailed,
+                "cannot cut " + spool_path_ + " back to " + *text + " bytes, as " + path_ + " says");
+  }
+  Status write(std::uint64_t spool_bytes) const {
+    auto written = write_atomic_file(path_, std::to_string(spool_bytes), Publish::kReplace);
+    if (!written) return tl::unexpected(std::move(written.error()));
+    return {};
+  }
+  void remove() const { unlink(path_.c_str()); }
+
+ private:
+  std::string path_;
+  const std::string& spool_path_;
+};
+
 Result<SpoolEnd> find_end(const std::string& path) {
   auto reader = SpoolReader::open(path);
   if (!reader) return tl::unexpected(std::move(reader.error()));
@@ -207,16 +241,24 @@ Result<SpoolEnd> find_end(const std::string& path) {
 }  // namespace
 
 Result<Salvage> salvage_rings(const std::string& memory_path, const std::string& spool_path,
-                              std::span<const CounterRecord> counters, std::uint64_t events_written) {
-  const auto end = find_end(spool_path);
+                              std::span<const CounterRecord> counters, std::uint64_t events_written,
+                              std::optional<std::int64_t> ended_realtime_ns) {
+  const SavingNote note(spool_path);
+  auto end = find_end(spool_path);
+  if (end && !end->has_footer) {
+    if (auto undone = note.undo_earlier_attempt(); !undone) return tl::unexpected(std::move(undone.error()));
+    end = find_end(spool_path);
+  }
   if (!end) return tl::unexpected(end.error());
   if (end->has_footer) {
+    note.remove();
     Salvage nothing;
     nothing.was_complete = true;
     return nothing;
   }
   const auto image = MemoryImage::open(memory_path);
   if (!image) return tl::unexpected(image.error());
+  if (auto noted = note.write(end->bytes); !noted) return tl::unexpected(std::move(noted.error()));
   SpoolWriter writer;
   if (!writer.resume(spool_path.c_str(), end->bytes, end->next_sequence)) {
     return fail_errno(ErrorCode::kOutputFailed, "cannot append to " + spool_path);
@@ -226,11 +268,12 @@ Result<Salvage> salvage_rings(const std::string& memory_path, const std::string&
                   [&](const std::uint8_t* segment, std::uint64_t bytes) { appender.append_state(segment, bytes); });
   image->for_each(SegmentKind::kRing,
                   [&](const std::uint8_t* segment, std::uint64_t bytes) { appender.append_events(segment, bytes); });
-  appender.append_anchor(end->clock);
-  appender.append_footer(counters, events_written);
+  if (!ended_realtime_ns) appender.append_anchor(end->clock);
+  appender.append_footer(counters, events_written, ended_realtime_ns.value_or(clock_ns(CLOCK_REALTIME)));
   if (writer.has_failed()) {
     return fail_errno(ErrorCode::kOutputFailed, "cannot append what was saved to " + spool_path);
   }
+  note.remove();
   return appender.salvage();
 }
 

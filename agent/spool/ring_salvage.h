@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -22,8 +23,12 @@ struct Salvage {
 
 // `memory_path` and `spool_path` belong to one process, which must be gone. `counters` are its last drop counters and
 // `events_written` the events that it says are in the spool. Errors: kInputUnreadable (either file is not what it
-// should be), kOutputFailed (the spool cannot be appended to; it is then cut back to where it was).
+// should be), kOutputFailed (the spool cannot be appended to; SPOOL.saving beside it
+// then says where its own end was, and the next attempt begins there). Whoever comes long
+// after the process's end, maybe after the node's next boot, gives `ended_realtime_ns`: the footer then has that time,
+// and no anchor is taken, since today's clocks say nothing of that day's.
 Result<Salvage> salvage_rings(const std::string& memory_path, const std::string& spool_path,
-                              std::span<const CounterRecord> counters, std::uint64_t events_written);
+                              std::span<const CounterRecord> counters, std::uint64_t events_written,
+                              std::optional<std::int64_t> ended_realtime_ns = std::nullopt);
 
 }  // namespace jaxprof::spool

@@ -17,38 +17,47 @@ namespace {
 
 constexpr pid_t kGone = 0x3ffffff0;  // above any pid
 
+// What a pass or the last pass may do.
+const Pace kFree{[] { return true; }, [] { return true; }, [](std::uint64_t) {}};
+bool never() {
+  return false;
+}
+
 class SpoolCollectionTest : public testing::Test {
  protected:
   SpoolCollectionTest() {
     std::filesystem::create_directories(folder_.file("prof"));
     std::filesystem::create_directories(folder_.file("spool"));
-    task_.node = {"n1", "boot", getpid(), getuid()};
-    task_.plan.directory = folder_.file("prof");
-    task_.plan.stem = "rank0";
-    task_.name = "rank0";
-    task_.spool_directory = folder_.file("spool");
-    task_.start.command = {"python"};
-    task_.claim_rules = {"5.0.0", "boot", false};
-    task_.page = create_session_page(run_layout::session_path(task_.spool_directory).c_str());
-    task_.claim = *claim_output(task_.plan.directory, "rank0", task_.claim_rules);
+    source_.host = "n1";
+    source_.run_directory = folder_.file("prof");
+    source_.spool_directory = folder_.file("spool");
+    source_.claim_rules = {"5.0.0", "boot", false};
+    source_.page = create_session_page(run_layout::session_path(source_.spool_directory).c_str());
+    source_.claim = *claim_output(source_.run_directory, "rank0", source_.claim_rules);
+    source_.is_present = [this](const ProcessSlot& slot) { return slot.pid == living_pid_; };
   }
-  ~SpoolCollectionTest() override { munmap(task_.page, sizeof(SessionPage)); }
+  ~SpoolCollectionTest() override { munmap(source_.page, sizeof(SessionPage)); }
 
   ProcessSlot& process(SlotState state, const char* stem, const char* content, std::int32_t pid = kGone) {
     std::uint32_t index = 0;
-    ProcessSlot* slot = claim_slot(task_.page, &index);
+    ProcessSlot* slot = claim_slot(source_.page, &index);
     slot->pid = pid + static_cast<std::int32_t>(index);
     slot->start_ticks = 1;
     slot->rank.rank = 0;
     std::strcpy(slot->stem, stem);
     const std::string name = "slot" + std::to_string(index) + ".jxspool";
     std::strcpy(slot->spool_name, name.c_str());
-    std::ofstream(task_.spool_directory + "/" + name) << content;
+    record(*slot, content);
     slot->state.store(state);
     return *slot;
   }
-  TaskEnd collect(const spool::IsTimeUp& is_time_up = [] { return false; }) {
-    return collect_spools(task_, {0, 0, 0}, is_time_up);
+  // What the process has recorded so far.
+  void record(ProcessSlot& slot, const char* content) {
+    std::ofstream(source_.spool_directory + "/" + slot.spool_name, std::ios::app) << content;
+    slot.spool_bytes += std::strlen(content);
+  }
+  std::vector<PublishedProcess> collect(const spool::IsTimeUp& is_time_up = never) {
+    return SpoolCollection(source_).finish(is_time_up);
   }
   bool has(const char* name) const { return std::filesystem::exists(folder_.file("prof/") + name); }
   std::string content(const std::string& name) const {
@@ -56,7 +65,8 @@ class SpoolCollectionTest : public testing::Test {
   }
 
   test::TempFolder folder_;
-  Task task_;
+  SpoolSource source_;
+  pid_t living_pid_ = -1;
 };
 
 TEST_F(SpoolCollectionTest, TheFirstProcessGetsTheRanksName) {
@@ -64,16 +74,15 @@ TEST_F(SpoolCollectionTest, TheFirstProcessGetsTheRanksName) {
   slot.events = 100;
   slot.drops[static_cast<int>(Drop::kRingFull)] = 2;
   slot.drops[static_cast<int>(Drop::kAfterEnd)] = 1;
-  const TaskEnd end = collect();
-  ASSERT_EQ(end.processes.size(), 1u);
-  EXPECT_EQ(end.processes[0].state, "ended");
-  EXPECT_EQ(end.processes[0].spool, "rank0.jxspool");
-  EXPECT_EQ(end.processes[0].events, 100);
-  EXPECT_EQ(end.processes[0].dropped, 3);
-  EXPECT_EQ(end.processes[0].bytes, 8);
+  const auto processes = collect();
+  ASSERT_EQ(processes.size(), 1u);
+  EXPECT_EQ(processes[0].state, "ended");
+  EXPECT_EQ(processes[0].spool, "rank0.jxspool");
+  EXPECT_EQ(processes[0].events, 100);
+  EXPECT_EQ(processes[0].dropped, 3);
+  EXPECT_EQ(processes[0].bytes, 8);
   EXPECT_EQ(content("rank0.jxspool"), "recorded");
   EXPECT_FALSE(has("rank0.jxspool.part"));
-  EXPECT_FALSE(std::filesystem::exists(task_.spool_directory));
 }
 
 TEST_F(SpoolCollectionTest, FurtherProcessesOfARankGetHostAndPid) {
@@ -81,46 +90,145 @@ TEST_F(SpoolCollectionTest, FurtherProcessesOfARankGetHostAndPid) {
   process(SlotState::kEnded, "rank0", "b");
   process(SlotState::kEnded, "rank5", "c");
   process(SlotState::kEnded, "rank5", "d");
-  const TaskEnd end = collect();
-  EXPECT_EQ(end.processes[0].spool, "rank0.jxspool");
-  EXPECT_EQ(end.processes[1].spool, "rank0.n1." + std::to_string(kGone + 1) + ".jxspool");
-  EXPECT_EQ(end.processes[2].spool, "rank5.jxspool");
-  EXPECT_EQ(end.processes[3].spool, "rank5.n1." + std::to_string(kGone + 3) + ".jxspool");
-  EXPECT_EQ(content(end.processes[3].spool), "d");
+  const auto processes = collect();
+  EXPECT_EQ(processes[0].spool, "rank0.jxspool");
+  EXPECT_EQ(processes[1].spool, "rank0.n1." + std::to_string(kGone + 1) + ".jxspool");
+  EXPECT_EQ(processes[2].spool, "rank5.jxspool");
+  EXPECT_EQ(processes[3].spool, "rank5.n1." + std::to_string(kGone + 3) + ".jxspool");
+  EXPECT_EQ(content(processes[3].spool), "d");
 }
 
 TEST_F(SpoolCollectionTest, ANameThatIsTakenStaysAnothers) {
   std::ofstream(folder_.file("prof/rank7.jxspool")) << "theirs";
   process(SlotState::kEnded, "rank7", "mine");
-  const TaskEnd end = collect();
-  EXPECT_EQ(end.processes[0].spool, "rank7.n1." + std::to_string(kGone) + ".jxspool");
+  const auto processes = collect();
+  EXPECT_EQ(processes[0].spool, "rank7.n1." + std::to_string(kGone) + ".jxspool");
   EXPECT_EQ(content("rank7.jxspool"), "theirs");
   EXPECT_FALSE(has("rank0.jxspool.part")) << "the claim that nobody used is gone";
 }
 
 TEST_F(SpoolCollectionTest, AKilledProcessIsPublishedAsCut) {
   process(SlotState::kRecording, "rank0", "up to the kill");
-  const TaskEnd end = collect();
-  EXPECT_EQ(end.processes[0].state, "cut");
+  const auto processes = collect();
+  EXPECT_EQ(processes[0].state, "cut");
   EXPECT_EQ(content("rank0.jxspool"), "up to the kill");
 }
 
 TEST_F(SpoolCollectionTest, AProcessThatGoesOnKeepsItsSpool) {
-  ProcessSlot& slot = process(SlotState::kRecording, "rank0", "so far", getpid());
-  slot.start_ticks = process_start_ticks(getpid());
-  const TaskEnd end = collect();
-  EXPECT_EQ(end.processes[0].spool, "");
-  EXPECT_EQ(end.processes[0].kept, task_.spool_directory + "/slot0.jxspool");
+  ProcessSlot& slot = process(SlotState::kRecording, "rank0", "so far");
+  living_pid_ = slot.pid;
+  const auto processes = collect();
+  EXPECT_EQ(processes[0].spool, "");
+  EXPECT_EQ(processes[0].kept, source_.spool_directory + "/slot0.jxspool");
   EXPECT_EQ(content("rank0.jxspool.part"), "so far");
-  EXPECT_TRUE(std::filesystem::exists(task_.spool_directory));
+  EXPECT_TRUE(std::filesystem::exists(processes[0].kept));
+}
+
+TEST_F(SpoolCollectionTest, APassCopiesWhatIsWhole) {
+  ProcessSlot& slot = process(SlotState::kRecording, "rank0", "first block,");
+  living_pid_ = slot.pid;
+  SpoolCollection spools(source_);
+  spools.pass(kFree);
+  EXPECT_EQ(content("rank0.jxspool.part"), "first block,");
+  record(slot, "second block,");
+  std::ofstream(source_.spool_directory + "/slot0.jxspool", std::ios::app) << "half a bl";
+  spools.pass(kFree);
+  EXPECT_EQ(content("rank0.jxspool.part"), "first block,second block,");
+  EXPECT_STREQ(slot.published_stem, "rank0");
+}
+
+TEST_F(SpoolCollectionTest, AProcessThatHasEndedIsDoneWhileTheJobGoesOn) {
+  ProcessSlot& slot = process(SlotState::kEnded, "rank0", "all of it");
+  SpoolCollection spools(source_);
+  spools.pass(kFree);
+  EXPECT_EQ(content("rank0.jxspool"), "all of it");
+  EXPECT_FALSE(std::filesystem::exists(source_.spool_directory + "/" + slot.spool_name));
+  spools.pass(kFree);
+  const auto processes = spools.finish(never);
+  EXPECT_EQ(processes[0].state, "ended");
+  EXPECT_EQ(processes[0].spool, "rank0.jxspool");
+  EXPECT_EQ(processes[0].bytes, 9);
+}
+
+TEST_F(SpoolCollectionTest, APassThatMayNotCopyOnlyClaims) {
+  process(SlotState::kRecording, "rank5", "recorded");
+  SpoolCollection spools(source_);
+  spools.pass({[] { return true; }, [] { return false; }, [](std::uint64_t) {}});
+  EXPECT_EQ(content("rank5.jxspool.part"), "");
+}
+
+TEST_F(SpoolCollectionTest, EachPieceIsToldAfterItsTurn) {
+  process(SlotState::kEnded, "rank0", "a recording");
+  std::uint64_t turns = 0, copied = 0;
+  SpoolCollection(source_).pass(
+      {[] { return true; }, [&turns] { return ++turns, true; }, [&copied](std::uint64_t bytes) { copied += bytes; }});
+  EXPECT_EQ(copied, 11u);
+  EXPECT_EQ(turns, 2u) << "the second finds nothing more";
+}
+
+TEST_F(SpoolCollectionTest, WhoComesAfterAKillGoesOnWithTheSameFile) {
+  ProcessSlot& slot = process(SlotState::kRecording, "rank0", "a recording of more than one header's length,");
+  living_pid_ = slot.pid;
+  SpoolCollection(source_).pass(kFree);
+  record(slot, " and on");
+  slot.state = SlotState::kEnded;
+  const auto processes = collect();
+  EXPECT_EQ(processes[0].spool, "rank0.jxspool");
+  EXPECT_EQ(content("rank0.jxspool"), "a recording of more than one header's length, and on");
+  EXPECT_FALSE(has("rank0.jxspool.part"));
+}
+
+TEST_F(SpoolCollectionTest, WhatIsPublishedAlreadyIsFoundAndNotDoneAgain) {
+  process(SlotState::kEnded, "rank0", "all of it");
+  SpoolCollection(source_).pass(kFree);
+  const auto processes = collect();
+  ASSERT_EQ(processes.size(), 1u);
+  EXPECT_EQ(processes[0].state, "ended");
+  EXPECT_EQ(processes[0].spool, "rank0.jxspool");
+  EXPECT_EQ(processes[0].bytes, 9);
+  EXPECT_EQ(content("rank0.jxspool"), "all of it");
+}
+
+TEST_F(SpoolCollectionTest, AKillBetweenTheNameAndTheRemovalIsNoHarm) {
+  ProcessSlot& slot = process(SlotState::kEnded, "rank0", "all of it");
+  SpoolCollection(source_).pass(kFree);
+  std::ofstream(source_.spool_directory + "/" + slot.spool_name) << "all of it";
+  const auto processes = collect();
+  EXPECT_EQ(processes[0].spool, "rank0.jxspool");
+  EXPECT_EQ(processes[0].kept, "");
+}
+
+TEST_F(SpoolCollectionTest, ACopyThatBecameAnothersIsNotTouched) {
+  ProcessSlot& slot = process(SlotState::kRecording, "rank0", "a recording of more than one header's length,");
+  living_pid_ = slot.pid;
+  SpoolCollection(source_).pass(kFree);
+  std::ofstream(folder_.file("prof/rank0.jxspool.part")) << "a later run's";
+  slot.state = SlotState::kEnded;
+  const auto processes = collect();
+  EXPECT_EQ(processes[0].spool, "rank0.n1." + std::to_string(kGone) + ".jxspool");
+  EXPECT_EQ(content("rank0.jxspool.part"), "a later run's");
+}
+
+TEST_F(SpoolCollectionTest, ADirectoryThatComesBackGetsAllOfIt) {
+  ProcessSlot& slot = process(SlotState::kRecording, "rank0", "before,");
+  living_pid_ = slot.pid;
+  SpoolCollection spools(source_);
+  std::filesystem::rename(folder_.file("prof"), folder_.file("away"));
+  spools.pass(kFree);
+  std::filesystem::create_directories(folder_.file("prof"));
+  record(slot, " after");
+  slot.state = SlotState::kEnded;
+  spools.pass(kFree);
+  EXPECT_EQ(spools.finish(never)[0].spool, "rank0.jxspool");
+  EXPECT_EQ(content("rank0.jxspool"), "before, after");
 }
 
 TEST_F(SpoolCollectionTest, WithoutTimeEverythingStaysAndIsNamed) {
   process(SlotState::kEnded, "rank0", "a");
-  const TaskEnd end = collect([] { return true; });
-  EXPECT_EQ(end.processes[0].kept, task_.spool_directory + "/slot0.jxspool");
-  EXPECT_EQ(end.processes[0].note, "no time was left to publish it");
-  EXPECT_TRUE(std::filesystem::exists(end.processes[0].kept));
+  const auto processes = collect([] { return true; });
+  EXPECT_EQ(processes[0].kept, source_.spool_directory + "/slot0.jxspool");
+  EXPECT_EQ(processes[0].note, "no time was left to publish it");
+  EXPECT_TRUE(std::filesystem::exists(processes[0].kept));
 }
 
 TEST_F(SpoolCollectionTest, ProcessesWithoutARecordingAreListedWithTheReason) {
@@ -128,34 +236,32 @@ TEST_F(SpoolCollectionTest, ProcessesWithoutARecordingAreListedWithTheReason) {
   std::strcpy(process(SlotState::kFailed, "rank0", "").note, "no memory");
   process(SlotState::kRecording, "rank0", "");
   process(SlotState::kStarting, "rank0", "").spool_name[0] = '\0';
-  const TaskEnd end = collect();
-  EXPECT_EQ(end.processes[0].state, "not-selected");
-  EXPECT_EQ(end.processes[1].note, "no memory");
-  EXPECT_EQ(end.processes[2].note, "its spool is empty");
-  EXPECT_EQ(end.processes[3].note, "it ended while the agent was starting");
-  for (const PublishedProcess& process : end.processes) EXPECT_EQ(process.spool + process.kept, "");
-  EXPECT_FALSE(std::filesystem::exists(task_.spool_directory));
+  const auto processes = collect();
+  EXPECT_EQ(processes[0].state, "not-selected");
+  EXPECT_EQ(processes[1].note, "no memory");
+  EXPECT_EQ(processes[2].note, "its spool is empty");
+  EXPECT_EQ(processes[3].note, "it ended while the agent was starting");
+  for (const PublishedProcess& process : processes) EXPECT_EQ(process.spool + process.kept, "");
 }
 
 TEST_F(SpoolCollectionTest, AJobThatCalledNothingIsSaidSo) {
-  const TaskEnd end = collect();
-  EXPECT_TRUE(end.processes.empty());
-  ASSERT_EQ(end.notes.size(), 1u);
-  EXPECT_EQ(end.notes[0], "no process called NVTX, CUDA or NCCL");
+  SpoolCollection spools(source_);
+  EXPECT_TRUE(spools.finish(never).empty());
+  EXPECT_EQ(spools.notes(), std::vector<std::string>{"no process called NVTX, CUDA or NCCL"});
   EXPECT_FALSE(has("rank0.jxspool.part"));
 }
 
 TEST_F(SpoolCollectionTest, MoreProcessesThanSlotsAreCounted) {
-  task_.page->claimed_slots = kMaxProcessSlots + 7;
-  const TaskEnd end = collect();
-  EXPECT_EQ(end.processes.size(), kMaxProcessSlots);
-  EXPECT_EQ(end.notes.at(0).substr(0, 16), "7 more processes");
+  source_.page->claimed_slots = kMaxProcessSlots + 7;
+  SpoolCollection spools(source_);
+  EXPECT_EQ(spools.finish(never).size(), kMaxProcessSlots);
+  EXPECT_EQ(spools.notes().at(0).substr(0, 16), "7 more processes");
 }
 
 TEST_F(SpoolCollectionTest, ASlotCannotReachOutOfItsFolder) {
   std::strcpy(process(SlotState::kEnded, "rank0", "x").spool_name, "../secret");
   std::ofstream(folder_.file("secret")) << "secret";
-  EXPECT_EQ(collect().processes[0].state, "failed");
+  EXPECT_EQ(collect()[0].state, "failed");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <vector>
 
 #include "agent/base/atomic_file.h"
 #include "tests/unit/base/temp_folder.h"
@@ -13,8 +14,17 @@
 namespace jaxprof::spool {
 namespace {
 
-bool never() {
-  return false;
+// Copies until the copy is level or `pieces` are copied; the number of bytes.
+Result<std::uint64_t> copy(Publisher& publisher, int pieces = 1 << 20) {
+  std::vector<char> room(Publisher::kPieceBytes);
+  std::uint64_t sum = 0;
+  while (pieces-- > 0) {
+    auto copied = publisher.copy_piece(room);
+    if (!copied) return copied;
+    if (*copied == 0) break;
+    sum += *copied;
+  }
+  return sum;
 }
 
 class PublisherTest : public testing::Test {
@@ -35,14 +45,12 @@ TEST_F(PublisherTest, TheCopyIsAPrefixAfterEveryStep) {
   ASSERT_TRUE(publisher);
   for (int i = 0; i < 30; ++i) {
     append(std::string(random() % 300'000, static_cast<char>('a' + i % 26)));
-    int pieces = static_cast<int>(random() % 3);
-    ASSERT_TRUE(publisher->advance([&pieces] { return pieces-- <= 0; }));
-    const std::string copy = content(part_);
-    ASSERT_EQ(copy.size(), publisher->published_bytes());
-    ASSERT_EQ(content(local_).compare(0, copy.size(), copy), 0);
+    ASSERT_TRUE(copy(*publisher, static_cast<int>(random() % 3)));
+    const std::string part = content(part_);
+    ASSERT_EQ(part.size(), publisher->published_bytes());
+    ASSERT_EQ(content(local_).compare(0, part.size(), part), 0);
   }
-  ASSERT_TRUE(publisher->advance(never));
-  EXPECT_TRUE(publisher->is_level());
+  ASSERT_TRUE(copy(*publisher));
   EXPECT_TRUE(*publisher->finish(final_, Publisher::Name::kIfAbsent));
   EXPECT_EQ(content(final_), content(local_));
   EXPECT_FALSE(std::filesystem::exists(part_));
@@ -52,14 +60,12 @@ TEST_F(PublisherTest, ALaterOneGoesOnWhereAnEarlierStopped) {
   append(std::string(3 << 20, 'a'));
   {
     auto first = Publisher::open(local_, part_);
-    int pieces = 1;
-    EXPECT_EQ(*first->advance([&pieces] { return pieces-- <= 0; }), 1u << 20);
-    EXPECT_FALSE(first->is_level());
+    EXPECT_EQ(*copy(*first, 1), 1u << 20);
   }
   append("tail");
   auto second = Publisher::open(local_, part_);
   ASSERT_TRUE(second);
-  EXPECT_EQ(*second->advance(never), (2u << 20) + 4);
+  EXPECT_EQ(*copy(*second), (2u << 20) + 4);
   EXPECT_EQ(content(part_), content(local_));
 }
 
@@ -67,7 +73,7 @@ TEST_F(PublisherTest, NeverTakesANameFromAnotherFile) {
   append("mine");
   std::ofstream(final_) << "theirs";
   auto publisher = Publisher::open(local_, part_);
-  ASSERT_TRUE(publisher->advance(never));
+  ASSERT_TRUE(copy(*publisher));
   const auto named = publisher->finish(final_, Publisher::Name::kIfAbsent);
   ASSERT_TRUE(named);
   EXPECT_FALSE(*named);
@@ -85,6 +91,33 @@ TEST_F(PublisherTest, ACopyLongerThanItsSpoolIsNotIts) {
   EXPECT_EQ(publisher.error().code, ErrorCode::kOutputFailed);
 }
 
+TEST_F(PublisherTest, CopiesNoMoreThanTheRoomItIsGiven) {
+  append("whole half");
+  auto publisher = Publisher::open(local_, part_);
+  std::vector<char> room(5);
+  EXPECT_EQ(*publisher->copy_piece(room), 5u);
+  EXPECT_EQ(content(part_), "whole");
+}
+
+TEST_F(PublisherTest, AFileOfAnotherSpoolStaysAsItIs) {
+  append("the header of one spool, and more");
+  std::ofstream(part_) << "the header of two spools";
+  const auto publisher = Publisher::open(local_, part_);
+  ASSERT_FALSE(publisher);
+  EXPECT_EQ(publisher.error().code, ErrorCode::kOutputFailed);
+  EXPECT_EQ(content(part_), "the header of two spools");
+  EXPECT_FALSE(is_copy_of_spool(local_, part_));
+}
+
+TEST_F(PublisherTest, ACopyIsKnownByTheSpoolsHeader) {
+  append("the header of a spool with its random number: as far as here");
+  std::ofstream(part_) << "";
+  EXPECT_FALSE(is_copy_of_spool(local_, part_)) << "anyone's";
+  std::ofstream(part_) << "the header of a spool with its random number";
+  EXPECT_TRUE(is_copy_of_spool(local_, part_));
+  EXPECT_FALSE(is_copy_of_spool(local_, final_)) << "there is none";
+}
+
 TEST_F(PublisherTest, SaysWhatCannotBeOpened) {
   EXPECT_EQ(Publisher::open(local_, part_).error().code, ErrorCode::kInputUnreadable);
   append("x");
@@ -98,7 +131,7 @@ TEST_F(PublisherTest, KeepsWhatFitsOnAFullDisk) {
   std::filesystem::create_symlink("/dev/full", part_);
   auto publisher = Publisher::open(local_, part_);
   ASSERT_TRUE(publisher);
-  const auto copied = publisher->advance(never);
+  const auto copied = copy(*publisher);
   ASSERT_FALSE(copied);
   EXPECT_NE(copied.error().message.find("No space left"), std::string::npos);
   EXPECT_EQ(publisher->published_bytes(), 0u);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <vector>
 
@@ -167,6 +168,30 @@ TEST_F(RingSalvage, CutsATornTailBeforeItAppends) {
   EXPECT_EQ(content.health.skipped_bytes, 0u);
   EXPECT_EQ(content.health.torn_tail_bytes, 0u);
   EXPECT_TRUE(content.health.has_footer);
+}
+
+TEST_F(RingSalvage, AnAttemptThatWasCutShortIsBegunAgain) {
+  for (std::uint64_t i = 0; i < 100; ++i) write_event(i);
+  const std::string before = *read_small_file(spool_);
+  ASSERT_TRUE(salvage());
+  const std::string whole = *read_small_file(spool_);
+  // Killed before the footer, and before the note was gone.
+  std::filesystem::resize_file(spool_, whole.size() - 60);
+  std::ofstream(spool_ + ".saving") << before.size();
+  const auto again = salvage();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->events, 100u);
+  EXPECT_EQ(read(spool_).stamps.size(), 100u);
+  EXPECT_FALSE(std::filesystem::exists(spool_ + ".saving"));
+}
+
+TEST_F(RingSalvage, LongAfterTheEndItTakesNoAnchorOfToday) {
+  write_event(1);
+  const std::size_t anchors_before = read(spool_).anchors;
+  ASSERT_TRUE(salvage_rings(memory_path_, spool_, {}, 0, 1'700'000'000'000'000'000));
+  const Content content = read(spool_);
+  EXPECT_EQ(content.anchors, anchors_before);
+  EXPECT_EQ(content.footer.record.realtime_ns, 1'700'000'000'000'000'000u);
 }
 
 TEST_F(RingSalvage, LeavesACompleteSpoolAlone) {

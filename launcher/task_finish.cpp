@@ -1,0 +1,83 @@
+#include "launcher/task_finish.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "agent/base/clocks.h"
+#include "launcher/announcement.h"
+#include "launcher/process_presence.h"
+#include "launcher/run_end.h"
+
+namespace jaxprof::launcher {
+namespace {
+
+TaskEnd make_end(const Task& task, const JobStatus& job, pid_t job_pid) {
+  TaskEnd end;
+  end.task = task.name;
+  end.pid = job_pid;
+  end.exit_code = job.exit_code;
+  end.signal = job.signal;
+  end.realtime_ns = clock_ns(CLOCK_REALTIME);
+  return end;
+}
+
+// "n1:/tmp/jaxprof.0.5.0.0.rank1.77 keeps 3 spools: …"
+std::string describe_kept(const Task& task, const std::vector<PublishedProcess>& processes) {
+  std::size_t count = 0;
+  const PublishedProcess* first = nullptr;
+  for (const PublishedProcess& process : processes) {
+    if (process.kept.empty()) continue;
+    ++count;
+    if (first == nullptr) first = &process;
+  }
+  if (first == nullptr) return {};
+  return task.node.host + ":" + task.spool_directory + " keeps " +
+         (count == 1 ? "a spool" : std::to_string(count) + " spools") + ": " + first->note + "; `jaxprof collect " +
+         task.plan.directory + "` there brings it in";
+}
+
+}  // namespace
+
+SpoolSource source_of(const Task& task) {
+  SpoolSource source;
+  source.page = task.page;
+  source.spool_directory = task.spool_directory;
+  source.run_directory = task.plan.directory;
+  source.host = task.node.host;
+  source.claim_rules = task.claim_rules;
+  source.claim = task.claim;
+  source.is_present = [](const ProcessSlot& slot) { return is_process_present(slot.pid, slot.start_ticks); };
+  return source;
+}
+
+std::vector<std::string> finish_task(const Options& options, const Task& task, const JobStatus& job, pid_t job_pid,
+                                     SpoolCollection& spools, const spool::IsTimeUp& is_time_up) {
+  std::vector<std::string> lines;
+  TaskEnd end = make_end(task, job, job_pid);
+  end.processes = spools.finish(is_time_up);
+  end.notes = spools.notes();
+  if (job.exec_errno != 0) {
+    end.notes = {describe_exec_failure(task.start.command.front(), job.exec_errno)};
+    lines.push_back(end.notes.back());
+  }
+  const std::string kept = describe_kept(task, end.processes);
+  if (!kept.empty()) lines.push_back(kept);
+  for (const PublishedProcess& process : end.processes) {
+    if (process.state != "failed" || process.note.empty()) continue;
+    lines.push_back("process " + std::to_string(process.pid) + " on " + task.node.host +
+                    " was not recorded: " + process.note);
+  }
+  if (auto written = write_end_record(task.plan.state_directory, end); !written) {
+    if (kept.empty()) lines.push_back(written.error().message);
+    return lines;
+  }
+  if (kept.empty()) remove_spool_directory(task);
+  const auto expected =
+      options.has_inner_ranks ? std::nullopt : count_selected_ranks(options.selection, task.plan.rank, Env());
+  std::string line = last_line_if_last(task.plan.directory, task.plan.state_directory, expected, is_time_up);
+  if (!line.empty() && !options.is_quiet) lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace jaxprof::launcher
