@@ -35,6 +35,7 @@ void visit_start(Record& r, Visit&& visit) {
   visit("has_inner_ranks", r.has_inner_ranks);
   visit("reason", r.reason);
   visit("output", r.output);
+  visit("can_replace_files", r.can_replace_files, kOptional);
   visit("stem", r.stem);
   visit("spool_directory", r.spool_directory);
   visit("notes", r.notes);

@@ -31,6 +31,7 @@ struct TaskStart {
   bool has_inner_ranks = false;    // the command starts ranks of its own, which decide for themselves
   std::string reason;              // why it is not profiled
   std::string output;              // the output template
+  bool can_replace_files = false;  // -f: finished files of other, ended runs
   std::string stem;                // the STEM that was claimed for the task's own process
   std::string spool_directory;     // on the node
   std::vector<std::string> notes;  // e.g. that the name was taken
