@@ -115,6 +115,7 @@ int run(const std::vector<std::string>& arguments) {
   Supervisor supervisor;
   Publishing publishing(*options, *task);
   publishing.start();
+  supervisor.on_asked_to_end([&publishing] { publishing.hurry(); });
   if (auto started = supervisor.start(options->command, task->environment, on_hard_kill(node, env)); !started) {
     publishing.stop();
     supervisor.let_go();

@@ -80,7 +80,7 @@ bool Supervisor::reap(JobStatus* status) {
 
 void Supervisor::take(const siginfo_t& signal) {
   const int number = signal.si_signo;
-  if (asks_to_end(number)) is_asked_to_end_ = true;
+  if (asks_to_end(number) && !std::exchange(is_asked_to_end_, true)) tell_asked_to_end_();
   // SIGCONT continues whom it is sent to; the job was not stopped by us.
   if (number == SIGCHLD || number == SIGCONT) return;
   const std::int64_t now_ns = clock_ns(CLOCK_MONOTONIC);

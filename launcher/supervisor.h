@@ -8,8 +8,10 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/base/result.h"
@@ -50,6 +52,9 @@ class Supervisor {
   // True once a signal asked the job to end (TERM, INT, HUP, QUIT, XCPU), before or after its end.
   bool is_asked_to_end();
 
+  // Called by wait() once, when the first such signal comes while the job runs.
+  void on_asked_to_end(std::function<void()> tell) { tell_asked_to_end_ = std::move(tell); }
+
   // Gives up what the constructor took, for a job that is started by exec_in_place instead.
   void let_go();
 
@@ -81,6 +86,7 @@ class Supervisor {
   StartedJob job_;
   bool has_command_ended_ = false;
   bool is_asked_to_end_ = false;
+  std::function<void()> tell_asked_to_end_ = [] {};
 };
 
 // Ends this process as the job ended: with its code, or by its signal without a second core file. Pid 1 of a namespace
