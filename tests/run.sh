@@ -5,7 +5,7 @@
 # earlier one failed, so that one run shows all there is to mend; the last line is "N passed, N failed".
 #
 # Usage: run.sh [--full] [--no-install] [-R REGEX]
-#   --full        also the thread sanitizer, clang-tidy over everything, and a minute a fuzz target
+#   --full        also the thread sanitizer, clang-tidy over everything, five minutes a fuzz target, and hundreds of hard kills
 #   --no-install  install nothing: print what is missing and stop
 #   -R REGEX      only the ctest tests that match; no source checks, demo or fuzzing
 #
@@ -19,8 +19,8 @@ cd "$ROOT" || exit 1
 # A cache of compilations serves every clone of the tree: paths below it count as relative, the folder does not count.
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT
 export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,jax,chroot,h5py,pandas,hdf5-tools}
-FUZZ_SECONDS=8
-FULL_FUZZ_SECONDS=60
+FUZZ_SECONDS=30
+FULL_FUZZ_SECONDS=300
 
 usage() { sed -n '2,/^# shellcheck/p' "${BASH_SOURCE[0]}" | sed '$d; s/^# \{0,1\}//'; }
 full=0
@@ -149,24 +149,36 @@ demo() {
     count "slurm/demo.sh --jax" $?
 }
 
-fuzz() {
-    local target seconds=$FUZZ_SECONDS found=0 corpus
+fuzz() { # each target for a while, as many at once as there are processors
+    local targets=() target name seconds=$FUZZ_SECONDS first i statuses=()
     [ "$full" = 0 ] || seconds=$FULL_FUZZ_SECONDS
     if ! build fuzz; then
         count "build of preset fuzz" 1
         return
     fi
-    for target in build/fuzz/bin/*fuzz*; do
-        [ -x "$target" ] || continue
-        found=1
-        corpus=build/fuzz/corpus/${target##*/}
-        mkdir -p "$corpus"
-        echo "${target##*/}: $seconds s"
-        "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 -verbosity=0 \
-            -artifact_prefix="$corpus." "$corpus"
-        count "fuzz target ${target##*/}" $?
+    for target in build/fuzz/bin/*_fuzz; do
+        [ ! -x "$target" ] || targets+=("$target")
     done
-    [ "$found" = 1 ] || count "fuzz targets exist" 1
+    count "fuzz targets exist" $((${#targets[@]} == 0))
+    for ((first = 0; first < ${#targets[@]}; first += $(nproc))); do
+        statuses=()
+        for target in "${targets[@]:first:$(nproc)}"; do
+            name=${target##*/}
+            mkdir -p "build/fuzz/corpus/$name"
+            "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 -verbosity=0 \
+                -artifact_prefix="build/fuzz/corpus/$name." "build/fuzz/corpus/$name" "tests/fuzz/seeds/$name" \
+                >"build/fuzz/$name.log" 2>&1 &
+            statuses+=($!)
+        done
+        for i in "${!statuses[@]}"; do
+            name=${targets[first + i]##*/}
+            echo "$name: $seconds s"
+            wait "${statuses[i]}"
+            statuses[i]=$?
+            [ "${statuses[i]}" = 0 ] || tail -n 40 "build/fuzz/$name.log"
+            count "fuzz target $name" "${statuses[i]}"
+        done
+    done
 }
 
 # Grace nodes are aarch64: the agent must build for them, under the same rules.
@@ -184,6 +196,7 @@ tidy() {
 }
 
 # ---------------------------------------------------------------- the run
+[ "$full" = 0 ] || export JAXPROF_KILLS=${JAXPROF_KILLS-300}
 printf '\n==> set-up\n'
 bash tests/setup.sh "${install_option[@]}" build slurm jax tests chroot || exit 1
 summary+=("$(printf '%-14s %5d s  ok' set-up $SECONDS)")

@@ -1,9 +1,12 @@
 // write_seeds FOLDER: a few good inputs for each fuzz target, in FOLDER/TARGET/, made from the same samples as the unit
 // tests. What is found beyond them stays in the corpus of whoever ran the fuzzer.
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <string>
 
+#include "agent/spool/memory_file.h"
 #include "tests/fuzz/spool_recipe.h"
 #include "tests/unit/match/nccl_recording.h"
 #include "tests/unit/rundir/task_files.h"
@@ -37,6 +40,40 @@ std::string calls_of(std::int32_t rank) {
   return recording.bytes();
 }
 
+// A memory file for salvage_fuzz with one registration log and one ring, whose last two marks are not drained.
+std::string memory_recipe() {
+  constexpr std::uint64_t kCapacity = 1 << 13;  // of the ring; at least kMaxEventBytes
+  std::string log(sizeof(spool::StateLogHeader), '\0');
+  spool::StringState string{};
+  string.header = {static_cast<std::uint16_t>(spool::StateKind::kString), 0, sizeof string + 8};
+  string.id = 7;
+  string.length = 5;
+  log.append(reinterpret_cast<const char*>(&string), sizeof string).append("saved\0\0\0", 8);
+  const std::uint64_t committed = log.size() - sizeof(spool::StateLogHeader);
+  std::memcpy(log.data(), &committed, sizeof committed);
+
+  std::string ring(sizeof(spool::RingHeader) + kCapacity, '\0');
+  const auto put = [&ring](std::size_t at, const auto& value) { std::memcpy(ring.data() + at, &value, sizeof value); };
+  std::uint64_t head = 0;
+  for (const std::uint64_t stamp : {100U, 200U, 300U}) {
+    const spool::EventHeader header{sizeof header + 8, static_cast<std::uint8_t>(spool::EventKind::kNvtxMark), 1, 7,
+                                    stamp};
+    put(sizeof(spool::RingHeader) + head, header);
+    head += header.bytes;
+  }
+  put(offsetof(spool::RingHeader, head), head);
+  put(offsetof(spool::RingHeader, tail), head / 3);
+  put(offsetof(spool::RingHeader, capacity), kCapacity);
+
+  const auto segment = [](spool::SegmentKind kind, std::size_t offset, std::size_t bytes) {
+    return std::string{static_cast<char>(kind), static_cast<char>(offset / 8 & 0xff),
+                       static_cast<char>(offset / 8 >> 8), static_cast<char>(bytes / 8 & 0xff),
+                       static_cast<char>(bytes / 8 >> 8)};
+  };
+  return "\x02" + segment(spool::SegmentKind::kStateLog, 0, log.size()) +
+         segment(spool::SegmentKind::kRing, log.size(), ring.size()) + log + ring;
+}
+
 void write_all(const std::string& folder) {
   const std::string first = calls_of(0);
   const std::string second = calls_of(1);
@@ -63,6 +100,9 @@ void write_all(const std::string& folder) {
   TaskEnd end = test::task_end(0);
   end.processes.resize(1);
   records.add(to_json(end));
+
+  Seeds memories(folder, "salvage_fuzz");
+  memories.add(memory_recipe());
 
   Seeds templates(folder, "template_fuzz");
   templates.add("\x40prof/%q{SET}/%J.%S/rank%r.%h.%p");

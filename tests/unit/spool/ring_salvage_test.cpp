@@ -223,6 +223,25 @@ TEST_F(RingSalvage, SaysWhatIsWrongWithTheFiles) {
   EXPECT_FALSE(salvage_rings(memory_path_, folder_.file("nospool"), {}, 0));
 }
 
+TEST_F(RingSalvage, ARecordThatClaimsMoreFieldsThanItHasEndsItsRing) {
+  write_event(1);
+  write_event(2);
+  auto* second = reinterpret_cast<EventHeader*>(segment_data(ring_) + 24);
+  second->field_count = 16;  // 128 bytes beyond the record, maybe beyond the mapping
+  const auto saved = salvage();
+  ASSERT_TRUE(saved);
+  EXPECT_EQ(saved->events, 1u);
+  EXPECT_EQ(saved->damaged_rings, 1u);
+}
+
+TEST_F(RingSalvage, ALogThatHasWrittenMoreThanItEverHeldIsTakenAsWritten) {
+  register_string(1, "some string");
+  log_->written.store(UINT64_MAX - 4);
+  const auto saved = salvage();
+  ASSERT_TRUE(saved);
+  EXPECT_EQ(saved->state_bytes, 0u);
+}
+
 // A process can die while it writes any word of its memory file, and a disk can hand back anything.
 TEST_F(RingSalvage, NeverTrustsTheMemoryFile) {
   register_string(1, "some string");

@@ -1,0 +1,46 @@
+"""The log of tick_puppet, and what a run file has of its marks."""
+
+import re
+import time
+from pathlib import Path
+
+PERIOD_US = 2000
+
+
+class TickLog:
+    """A log, finished or not. `ticks` are (number, CLOCK_REALTIME ns after the mark), in order."""
+
+    def __init__(self, path):
+        lines = Path(path).read_text().splitlines() if Path(path).exists() else []
+        self.has_begun = bool(lines)
+        if not lines:
+            self.ticks, self.has_ended = [], False
+            return
+        found = re.fullmatch(r"pid (\d+) parent (\d+) host (\S+) job (\S+)", lines[0])
+        self.pid, self.wrapper = int(found[1]), int(found[2])
+        self.host, self.step = found[3], found[4]
+        self.has_ended = lines[-1] == "end"
+        self.ticks = [tuple(map(int, line.split())) for line in lines[1:] if line != "end"]
+
+    def due(self, older_than_ns):
+        """How many marks were made so long before the last one."""
+        if not self.ticks:
+            return 0
+        return sum(1 for _, stamp in self.ticks if stamp <= self.ticks[-1][1] - older_than_ns)
+
+
+def wait_for_log(path, limit_s):
+    """The log once its first line is there."""
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        if (log := TickLog(path)).has_begun:
+            return log
+        time.sleep(0.01)
+    raise AssertionError(f"{path} was never written")
+
+
+def marks_by_rank(run):
+    """Numbers of the marks of each rank, in order."""
+    ranks = run.ranks()
+    return {rank: [row["payload"] for row in rows if row["name"] == "tick"]
+            for rank, rows in zip(ranks, run.rows_by_process("events/nvtx"))}
