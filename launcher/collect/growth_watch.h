@@ -1,0 +1,26 @@
+// Is a process alive that cannot be seen, because it lives in a container with process numbers of its own? An agent
+// writes an anchor every second, so the spool of a process that records has grown after two and a half.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "agent/contract/session_page.h"
+
+namespace jaxprof::launcher {
+
+class GrowthWatch {
+ public:
+  // Begins to watch. `page` must outlive the watch.
+  explicit GrowthWatch(const SessionPage& page);
+
+  // Waits until there has been time enough to grow.
+  bool has_grown(const ProcessSlot& slot) const;
+
+ private:
+  const SessionPage& page_;
+  std::vector<std::uint64_t> bytes_;  // by slot
+  std::int64_t since_ns_;             // CLOCK_MONOTONIC
+};
+
+}  // namespace jaxprof::launcher

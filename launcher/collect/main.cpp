@@ -1,0 +1,85 @@
+// jaxprof: commands around profiled jobs. `collect` brings in what killed tasks left on a node.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/base/log.h"
+#include "agent/contract/run_layout.h"
+#include "launcher/collect/account.h"
+#include "launcher/collect/collect_task.h"
+#include "launcher/collect/left_task.h"
+#include "launcher/collect/options.h"
+#include "launcher/node.h"
+#include "launcher/node_folder.h"
+
+namespace jaxprof::launcher {
+namespace {
+
+// A reader who has seen enough (`| head`) is no failure.
+Status print(const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t length = write(STDOUT_FILENO, text.data() + done, text.size() - done);
+    if (length < 0 && errno == EINTR) continue;
+    if (length < 0 && errno == EPIPE) return {};
+    if (length < 0) return fail_errno(ErrorCode::kOutputFailed, "cannot write to standard output");
+    done += static_cast<std::size_t>(length);
+  }
+  return {};
+}
+
+// What the tasks of a node shared goes once none of them lives.
+void remove_node_folders(const std::vector<Account>& accounts, const Node& node) {
+  std::set<std::string> folders;
+  for (const Account& account : accounts) {
+    const std::string base = std::filesystem::path(account.task.start.spool_directory).parent_path().string();
+    folders.insert(run_layout::node_marks_directory(base, node.uid, account.task.start.run_id));
+  }
+  for (const std::string& folder : folders) remove_deserted_node_folder(folder);
+}
+
+Status collect(const CollectOptions& options) {
+  const Node node = this_node();
+  auto tasks = find_left_tasks(options.directory, options.run, node);
+  if (!tasks) return tl::unexpected(std::move(tasks.error()));
+  std::vector<Account> accounts;
+  bool has_failed = false;
+  for (LeftTask& task : *tasks) {
+    const Collected collected = collect_task(options.directory, task, options.is_dry_run);
+    accounts.push_back({std::move(task), collected});
+    const bool is_failure = collected.state == Collected::State::kFailed;
+    has_failed = has_failed || is_failure;
+    const std::string line = describe(accounts.back(), options.is_dry_run);
+    if (line.empty() || (options.is_quiet && !is_failure)) continue;
+    if (auto printed = print(line + "\n"); !printed) return printed;
+  }
+  if (!options.is_dry_run) remove_node_folders(accounts, node);
+  if (!options.is_quiet) {
+    if (auto printed = print(describe_sum(accounts, node.host, options.is_dry_run) + "\n"); !printed) return printed;
+  }
+  if (has_failed) return fail(ErrorCode::kPartial, "not everything could be collected on " + node.host);
+  return {};
+}
+
+Status run(std::vector<std::string> arguments) {
+  signal(SIGPIPE, SIG_IGN);
+  const auto options = parse_collect_options(std::move(arguments));
+  if (!options) return tl::unexpected(options.error());
+  return options->text.empty() ? collect(*options) : print(options->text);
+}
+
+}  // namespace
+}  // namespace jaxprof::launcher
+
+int main(int argc, char** argv) {
+  const auto status = jaxprof::launcher::run({argv + 1, argv + argc});
+  if (status) return 0;
+  jaxprof::say(status.error().message);
+  return jaxprof::exit_status(status.error().code);
+}
