@@ -14,11 +14,11 @@
 #include "agent/base/atomic_file.h"
 #include "agent/base/clocks.h"
 #include "agent/contract/run_layout.h"
-#include "agent/contract/session_page.h"
 #include "launcher/agent_library.h"
 #include "launcher/announcement.h"
 #include "launcher/child_environment.h"
 #include "launcher/directory_listing.h"
+#include "launcher/spool_place.h"
 #include "launcher/task.h"
 
 namespace jaxprof::launcher {
@@ -27,8 +27,6 @@ namespace {
 constexpr int kNodeNotReady = exit_status(ErrorCode::kNodeNotReady);
 constexpr std::int64_t kWaitNs = 10'000'000'000;
 constexpr std::int64_t kPollNs = 20'000'000;
-// The session page, and room for rings and some minutes of spools.
-constexpr std::int64_t kWantedSpoolBytes = static_cast<std::int64_t>(sizeof(SessionPage)) + (64 << 20);
 
 bool exists(const std::string& path) {
   return access(path.c_str(), F_OK) == 0;
@@ -52,16 +50,6 @@ bool is_found_by_exec(const std::string& program, const Env& env) {
   return false;
 }
 
-// Why no folder can be made below `base`, or "".
-std::string find_spool_fault(const std::string& base, const Node& node, const LaunchPlan& plan) {
-  const auto folder = make_spool_directory(base, node, plan);
-  if (!folder) return "no spool folder can be made in " + base + ": " + std::strerror(errno);
-  rmdir(folder->c_str());
-  const std::int64_t free = free_bytes(base);
-  if (free < 0 || free >= kWantedSpoolBytes) return {};
-  return "the spool folder " + base + " has less than " + readable_bytes(kWantedSpoolBytes) + " free";
-}
-
 class Check {
  public:
   Check(const Options& options, const Node& node, const LaunchPlan& plan, const Env& env)
@@ -82,8 +70,7 @@ class Check {
     check_hooks();
     const auto agent = find_agent_library(own_program_path(), env_);
     if (!agent) fault(agent.error().message);
-    const std::string spool = find_spool_fault(spool_base(options_.spool_base, env_), node_, plan_);
-    if (!spool.empty()) fault(spool);
+    check_spool_place();
     return result_;
   }
 
@@ -113,6 +100,18 @@ class Check {
       } else {
         remark(describe(hook) + " is replaced");
       }
+    }
+  }
+
+  void check_spool_place() {
+    const auto place = find_spool_place(options_.spool_base, env_);
+    if (!place) return fault(place.error().message);
+    for (const std::string& note : place->notes) remark(note);
+    if (const auto folder = make_spool_directory(place->base, node_, plan_); folder) {
+      rmdir(folder->c_str());
+      remark("records to " + describe(*place, place->spool_limit_bytes(options_.spool_limit_bytes)));
+    } else {
+      fault("no spool folder can be made in " + place->base + ": " + std::strerror(errno));  // without the rank's name
     }
   }
 

@@ -7,6 +7,7 @@
 #include "launcher/announcement.h"
 #include "launcher/child_environment.h"
 #include "launcher/option_words.h"
+#include "launcher/spool_place.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -46,9 +47,11 @@ std::string describe_dry_run(const Options& options, const Node& node, const Lau
                                 : plan.stem + run_layout::kSpoolSuffix);
   if (!plan.unset_variable.empty()) add("unset", plan.unset_variable);
   if (!plan.fault.empty()) add("fault", plan.fault);
-  const std::string spool = run_layout::task_spool_directory(spool_base(options.spool_base, env), node.uid,
-                                                             plan.run.run_id, plan.task, node.pid);
-  add("spool", spool);
+  const auto place = find_spool_place(options.spool_base, env);
+  const std::string spool =
+      run_layout::task_spool_directory(place ? place->base : "none", node.uid, plan.run.run_id, plan.task, node.pid);
+  add("spool", place ? spool : "none: " + place.error().message);
+  if (place) add("spool disk", describe(*place, place->spool_limit_bytes(options.spool_limit_bytes)));
   const std::vector<std::string> before = own_environment();
   for (const ForeignHook& hook : find_foreign_hooks(before)) {
     add("conflict", describe(hook) +

@@ -17,6 +17,7 @@
 #include "launcher/launcher_words.h"
 #include "launcher/publishing.h"
 #include "launcher/run_marks.h"
+#include "launcher/spool_place.h"
 #include "launcher/supervisor.h"
 #include "launcher/task.h"
 
@@ -40,7 +41,8 @@ void print(const std::string& text) {
 void say_for_node(const Options& options, const Node& node, const LaunchPlan& plan, const std::string& text) {
   int line = 1;
   if (plan.rank.world_size > 1) {
-    const std::string base = spool_base(options.spool_base, Env());
+    const auto place = find_spool_place(options.spool_base, Env());
+    const std::string base = place ? place->base : "/tmp";
     line = take_unprofiled_line(run_layout::node_marks_directory(base, node.uid, plan.run.run_id), node.uid);
   }
   if (line == 0) return;

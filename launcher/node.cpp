@@ -1,6 +1,5 @@
 #include "launcher/node.h"
 
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "agent/base/atomic_file.h"
@@ -23,20 +22,6 @@ Node this_node() {
   node.pid = getpid();
   node.uid = getuid();
   return node;
-}
-
-std::string spool_base(const std::string& given, const Env& env) {
-  if (!given.empty()) return given;
-  for (const char* variable : {"JAXPROF_TMPDIR", "SLURM_TMPDIR", "TMPDIR"}) {
-    if (const char* value = env.get(variable); value != nullptr && *value != '\0') return value;
-  }
-  return "/tmp";
-}
-
-std::int64_t free_bytes(const std::string& path) {
-  struct statvfs status {};
-  if (statvfs(path.c_str(), &status) != 0) return -1;
-  return static_cast<std::int64_t>(status.f_bavail) * static_cast<std::int64_t>(status.f_frsize);
 }
 
 }  // namespace jaxprof::launcher

@@ -1,11 +1,9 @@
-// What a wrapper is on: the node's name and boot, this process's number, and where its files may lie.
+// What a wrapper is on: the node's name and boot, and this process's number.
 #pragma once
 
 #include <sys/types.h>
 
 #include <string>
-
-#include "agent/base/env.h"
 
 namespace jaxprof::launcher {
 
@@ -17,12 +15,5 @@ struct Node {
 };
 
 Node this_node();
-
-// The node-local folder below which a task makes its own: `given` (--spool), JAXPROF_TMPDIR, SLURM_TMPDIR, TMPDIR,
-// /tmp; the first that is not empty. Nothing is made or checked.
-std::string spool_base(const std::string& given, const Env& env);
-
-// Bytes that this user may still write to the file system of `path`; -1 with errno if that cannot be known.
-std::int64_t free_bytes(const std::string& path);
 
 }  // namespace jaxprof::launcher

@@ -34,6 +34,7 @@ struct Given {
   Options options;
   std::string ranks, local_ranks, nodes, condition, publish_rate = "64M";
   std::string sample_ranks, on_conflict = "keep", grace_s = "10", overwrite = "false", wait = "primary";
+  std::string spool_limit, margin_s = "60";
   bool is_dry_run = false, is_check = false;
 };
 
@@ -59,6 +60,14 @@ void declare(CLI::App& app, Given& given) {
   app.add_option("--spool", given.options.spool_base,
                  "node-local folder to record into (default: JAXPROF_TMPDIR, SLURM_TMPDIR, TMPDIR, /tmp)")
       ->type_name("DIR");
+  app.add_option("--spool-limit", given.spool_limit,
+                 "stop recording when the task's spools have this size; 0: never (default: 4G, in memory 512M; "
+                 "the rings of threads, 1M each, are not counted)")
+      ->type_name("SIZE");
+  app.add_option("--margin", given.margin_s,
+                 "stop recording so long before the job's time limit, and publish while it runs on; 0: do not")
+      ->type_name("SECONDS")
+      ->capture_default_str();
   app.add_option("--on-conflict", given.on_conflict,
                  "a foreign profiler's hook: keep it and run unprofiled, or replace it")
       ->type_name("keep|replace")
@@ -228,6 +237,22 @@ std::string selection_words(const Given& given) {
   return quote_words(words);
 }
 
+// When recording stops before the job ends.
+Status convert_limits(const Given& given, Options* options) {
+  if (!given.spool_limit.empty()) {
+    options->spool_limit_bytes = parse_size(given.spool_limit);
+    if (!options->spool_limit_bytes) {
+      return fail(ErrorCode::kUsage, "--spool-limit " + given.spool_limit + ": not a size such as 4G");
+    }
+  }
+  std::uint64_t margin_s = 0;
+  if (!parse_decimal(given.margin_s.c_str(), &margin_s) || margin_s > 86400) {
+    return fail(ErrorCode::kUsage, "--margin " + given.margin_s + ": not a whole number of seconds up to 86400");
+  }
+  options->margin_ns = static_cast<std::int64_t>(margin_s) * 1'000'000'000;
+  return {};
+}
+
 // Checks what is plain text so far.
 Result<Options> convert(Given given) {
   Options& options = given.options;
@@ -251,8 +276,10 @@ Result<Options> convert(Given given) {
   }
   options.grace_ns = static_cast<std::int64_t>(grace_s) * 1'000'000'000;
   const auto publish_rate = parse_size(given.publish_rate);
-  if (!publish_rate) return fail(ErrorCode::kUsage, "--publish-rate " + given.publish_rate + ": not a size such as 64M");
+  if (!publish_rate)
+    return fail(ErrorCode::kUsage, "--publish-rate " + given.publish_rate + ": not a size such as 64M");
   options.publish_bytes_per_s = *publish_rate;
+  if (auto s = convert_limits(given, &options); !s) return tl::unexpected(std::move(s.error()));
   const TemplateReport report = check_template(options.output.c_str());
   if (report.fault != TemplateFault::kNone) {
     return fail(ErrorCode::kUsage, "--output " + options.output + ": at offset " + std::to_string(report.fault_offset) +

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Options {
   std::string selection_words;   // the options that select ranks, as given; "" if none
   bool has_inner_ranks = false;  // given, or seen by the command
   std::string spool_base;        // "": by the environment
+  std::optional<std::int64_t> spool_limit_bytes;  // of the task's spools together; 0: none; not given: by the disk
+  std::int64_t margin_ns = 60'000'000'000;        // recording stops so long before the job's time limit; 0: it does not
   bool is_strict = false;
   bool is_quiet = false;
   OnConflict on_conflict = OnConflict::kKeep;

@@ -52,6 +52,8 @@ PublishedProcess SlotCopy::finish(NameClaims& names, const Pace& pace, std::span
     process.state = "not-selected";
   } else if (state == SlotState::kFailed) {
     process.state = "failed";
+  } else if (state == SlotState::kStopped) {
+    process.state = "stopped";
   } else {
     find_end();
     const std::int64_t size = spool_path_.empty() ? -1 : size_of(spool_path_);

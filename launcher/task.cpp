@@ -16,6 +16,7 @@
 #include "launcher/child_environment.h"
 #include "launcher/process_presence.h"
 #include "launcher/run_marks.h"
+#include "launcher/spool_place.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -172,12 +173,16 @@ Status set_up(const Options& options, const Env& env, Task* task) {
   if (!agent) return tl::unexpected(agent.error());
   if (auto s = make_run_directory(plan); !s) return s;
   say_faults_of_variables(options, plan);
-  auto spool = make_spool_directory(spool_base(options.spool_base, env), task->node, plan);
+  auto place = find_spool_place(options.spool_base, env);
+  if (!place) return tl::unexpected(std::move(place.error()));
+  task->start.notes.insert(task->start.notes.end(), place->notes.begin(), place->notes.end());
+  auto spool = make_spool_directory(place->base, task->node, plan);
   if (!spool) return tl::unexpected(std::move(spool.error()));
   task->spool_directory = *spool;
   task->start.spool_directory = *spool;
   if (auto s = take_place_on_node(task); !s) return s;
   if (auto s = make_session(task); !s) return s;
+  task->page->plan.spool_limit_bytes = static_cast<std::uint64_t>(place->spool_limit_bytes(options.spool_limit_bytes));
   if (auto s = claim_name(options, task); !s) return s;
   task->environment = child_environment(environment, *agent, run_layout::session_path(*spool));
   task->start.is_profiled = true;
@@ -191,20 +196,6 @@ Status set_up(const Options& options, const Env& env, Task* task) {
 Status make_run_directory(const LaunchPlan& plan) {
   if (auto s = make_directories(plan.directory); !s) return s;
   return make_directories(plan.state_directory);
-}
-
-Result<std::string> make_spool_directory(const std::string& base, const Node& node, const LaunchPlan& plan) {
-  std::error_code ignored;
-  std::string absolute = std::filesystem::absolute(base, ignored).string();
-  while (absolute.size() > 1 && absolute.back() == '/') absolute.pop_back();
-  const std::string path = run_layout::task_spool_directory(absolute, node.uid, plan.run.run_id, plan.task, node.pid);
-  // A leftover of an earlier process with this pid, or another user's trap: never taken over, passed by.
-  for (int attempt = 0; attempt < 16; ++attempt) {
-    const std::string candidate = attempt == 0 ? path : path + "." + std::to_string(attempt);
-    if (mkdir(candidate.c_str(), 0700) == 0) return candidate;
-    if (errno != EEXIST) break;
-  }
-  return fail_errno(ErrorCode::kNodeNotReady, "cannot make the spool folder " + path);
 }
 
 Result<Task> set_up_task(const Options& options, const Node& node, const LaunchPlan& plan, const Env& env) {

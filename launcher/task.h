@@ -49,9 +49,6 @@ void remove_spool_directory(const Task& task);
 void record_unprofiled_task(const Options& options, const Node& node, const LaunchPlan& plan,
                             const std::string& reason);
 
-// A new private folder for the task below `base`. kNodeNotReady with the path.
-Result<std::string> make_spool_directory(const std::string& base, const Node& node, const LaunchPlan& plan);
-
 // kOutputFailed if run directory or state folder can neither be found nor made.
 Status make_run_directory(const LaunchPlan& plan);
 

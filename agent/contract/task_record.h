@@ -44,7 +44,8 @@ struct PublishedProcess {
   std::int64_t slot = 0;
   std::int64_t pid = 0;
   std::int64_t rank = -1;
-  std::string state;  // "ended", "saved" (by its wrapper), "cut" (no footer), "not-selected", "failed"
+  std::string state;  // "ended", "saved" (by its wrapper), "cut" (no footer), "not-selected", "failed",
+                      // "stopped" (attached after the task's recording had been stopped)
   std::string spool;  // file name in the run directory; "" if none
   std::string kept;   // path on the node of a spool that could not be published; "" if none
   std::string note;

@@ -141,12 +141,16 @@ class Overload(NvtxCase):
         self.assertEqual(tools.DONE, self.merged.status)
 
     def test_a_full_disk_is_told(self):
-        """The spool folder has room for some rings and little of the spool; the program does not notice."""
+        """The job fills the disk of the spools before it calls anything: there is room for some rings, and the disk's
+        reserve is soon met. The program does not notice."""
         tools.require("root", os.geteuid() == 0, "a file system of its own needs root")
         os.mkdir("node")
-        script = 'mount -t tmpfs -o size=5m none node && exec "$@"'
+        script = 'mount -t tmpfs -o size=64m none node && exec "$@"'
+        fill = ('free=$(df --output=avail -k node | tail -n1); head -c $(((free - 6000) * 1024)) /dev/zero >node/ballast\n'
+                'exec "$@"')
         self.job = tools.run("unshare", "-m", "sh", "-c", script, "sh", tools.EXEC, "-o", "prof/rank", "--spool", "node",
-                             "--", tools.NVTX_PUPPET, "--scenarios", "burst", "--burst", "100000", "--out", "truth.json")
+                             "--", "sh", "-c", fill, "sh", tools.NVTX_PUPPET, "--scenarios", "burst", "--burst", "200000",
+                             "--out", "truth.json")
         self.assert_status(self.job, 0)
         self.merged = tools.merge("prof")
         # partial if the disk took not even the footer

@@ -122,12 +122,40 @@ TEST(ParseOptions, TheVariableHoldsNoCommand) {
   EXPECT_THAT(refusal({"c"}, "--no-such"), HasSubstr("JAXPROF_OPTIONS: no option --no-such"));
 }
 
+TEST(ParseOptions, LimitsAreSizesAndSeconds) {
+  EXPECT_FALSE(parsed({"c"}).spool_limit_bytes);
+  EXPECT_EQ(parsed({"--spool-limit", "2G", "c"}).spool_limit_bytes, std::int64_t{2} << 30);
+  EXPECT_EQ(parsed({"--spool-limit", "0", "c"}).spool_limit_bytes, 0);
+  EXPECT_THAT(refusal({"--spool-limit", "2X", "c"}), HasSubstr("--spool-limit 2X: not a size such as 4G"));
+  EXPECT_EQ(parsed({"c"}).margin_ns, 60'000'000'000);
+  EXPECT_EQ(parsed({"--margin=0", "c"}).margin_ns, 0);
+  EXPECT_THAT(refusal({"--margin", "1m", "c"}), HasSubstr("--margin 1m: not a whole number of seconds"));
+}
+
 TEST(ParseOptions, HelpAndVersionNeedNoCommand) {
   const Options help = parsed({"--help"});
   EXPECT_EQ(help.mode, Mode::kHelp);
-  for (const char* option : {"--output", "--force-overwrite", "--ranks", "--local-ranks", "--nodes", "--sample-ranks",
-                             "--if", "--inner-ranks", "--spool", "--on-conflict", "--grace", "--dry-run", "--check",
-                             "--strict", "--quiet", "--version", "JAXPROF_OPTIONS", "COMMAND", "%q{VAR}"}) {
+  for (const char* option : {"--output",
+                             "--force-overwrite",
+                             "--ranks",
+                             "--local-ranks",
+                             "--nodes",
+                             "--sample-ranks",
+                             "--if",
+                             "--inner-ranks",
+                             "--spool",
+                             "--spool-limit",
+                             "--margin",
+                             "--on-conflict",
+                             "--grace",
+                             "--dry-run",
+                             "--check",
+                             "--strict",
+                             "--quiet",
+                             "--version",
+                             "JAXPROF_OPTIONS",
+                             "COMMAND",
+                             "%q{VAR}"}) {
     EXPECT_THAT(help.text, HasSubstr(option));
   }
   EXPECT_EQ(parsed({"--version"}).text, "jaxprof-exec " JAXPROF_VERSION "\n");
