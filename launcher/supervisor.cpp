@@ -81,8 +81,7 @@ bool Supervisor::reap(JobStatus* status) {
 void Supervisor::take(const siginfo_t& signal) {
   const int number = signal.si_signo;
   if (asks_to_end(number) && !std::exchange(is_asked_to_end_, true)) tell_asked_to_end_();
-  // SIGCONT continues whom it is sent to; the job was not stopped by us.
-  if (number == SIGCHLD || number == SIGCONT) return;
+  if (number == SIGCHLD) return;
   const std::int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
   undecided_.push_back({signal, now_ns, now_ns + (canary_->is_alive() ? kPatience_ns : 0)});
 }

@@ -5,7 +5,8 @@
 # earlier one failed, so that one run shows all there is to mend; the last line is "N passed, N failed".
 #
 # Usage: run.sh [--full] [--no-install] [-R REGEX]
-#   --full        also the thread sanitizer, clang-tidy over everything, five minutes a fuzz target, and hundreds of hard kills
+#   --full        also tests of more than a minute, hundreds of hard kills, the thread sanitizer, clang-tidy over
+#                 everything, and five minutes a fuzz target
 #   --no-install  install nothing: print what is missing and stop
 #   -R REGEX      only the ctest tests that match; no source checks, demo or fuzzing
 #
@@ -18,7 +19,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT" || exit 1
 # A cache of compilations serves every clone of the tree: paths below it count as relative, the folder does not count.
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT
-export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,jax,chroot,h5py,pandas,hdf5-tools}
+export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,hydra,jax,chroot,h5py,pandas,hdf5-tools}
 FUZZ_SECONDS=30
 FULL_FUZZ_SECONDS=300
 
@@ -28,7 +29,10 @@ install_option=()
 regex=
 while [ $# -gt 0 ]; do
     case $1 in
-    --full) full=1 ;;
+    --full)
+        full=1
+        export JAXPROF_FULL=1
+        ;;
     --no-install) install_option=(--no-install) ;;
     -R)
         regex=${2:?run.sh: -R needs a regular expression}

@@ -15,6 +15,8 @@ CLUSTER=$HERE/../../slurm/cluster.sh
 case ${1:?on_cluster.sh: --up, --down or a command} in
 --up)
     [ "$(id -u)" = 0 ] || missing slurm "the cluster needs root"
+    [ "${JAXPROF_CLUSTER_PROCTRACK:-}" != cgroup ] || [ -w /sys/fs/cgroup/freezer ] ||
+        missing cgroup "no writable cgroup v1 freezer in /sys/fs/cgroup/freezer"
     exec bash "$CLUSTER" up 2
     ;;
 --down)
