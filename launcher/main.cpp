@@ -15,6 +15,7 @@
 #include "launcher/check.h"
 #include "launcher/dry_run.h"
 #include "launcher/launcher_words.h"
+#include "launcher/limit_watch.h"
 #include "launcher/publishing.h"
 #include "launcher/run_marks.h"
 #include "launcher/spool_place.h"
@@ -124,7 +125,10 @@ int run(const std::vector<std::string>& arguments) {
     take_down_task(*task);
     run_unprofiled(*options, node, plan, started.error().message);
   }
+  LimitWatch limits(*options, *task);
+  limits.start();
   const JobStatus job = supervisor.wait(options->waits_for_all ? WaitFor::kAll : WaitFor::kPrimary);
+  limits.stop();
 
   // What it left.
   publishing.finish({job, supervisor.job_pid()}, [&supervisor] { return supervisor.is_asked_to_end(); });

@@ -19,6 +19,7 @@
 //     unprofiled.N                 marks that count lines on stderr
 //     publish                      whose turn it is to copy, and how fast (flock)
 //     deadline                     when the job's time limit ends it, asked of the batch system once a node
+//     deadline.asked.N             the N-th question has somebody who asks it
 //     task.PID                     locked (fcntl) by a wrapper as long as it lives; the last one removes the folder
 #pragma once
 
@@ -74,6 +75,9 @@ inline std::string node_publish_path(const std::string& node_directory) {
 }
 inline std::string node_deadline_path(const std::string& node_directory) {
   return node_directory + "/deadline";
+}
+inline std::string node_deadline_mark_path(const std::string& node_directory, std::int64_t question) {
+  return node_deadline_path(node_directory) + ".asked." + std::to_string(question);
 }
 inline std::string node_task_path(const std::string& node_directory, std::int64_t pid) {
   return node_directory + "/task." + std::to_string(pid);
