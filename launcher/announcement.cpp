@@ -173,7 +173,8 @@ std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64
   if (std::none_of(ends.begin(), ends.end(), [](const TaskEnd& end) { return end.pid > 0; })) {
     line += "; the command could not be started";
   } else if (n_processes == 0) {
-    line += "; no process called NVTX, CUDA or NCCL";
+    const auto noted = std::find_if(ends.begin(), ends.end(), [](const TaskEnd& end) { return !end.notes.empty(); });
+    line += "; " + (noted != ends.end() ? noted->notes.front() : "no process called NVTX, CUDA or NCCL");
   }
   if (kept > 0) line += fmt::format("; {} spools left on their nodes", kept);
   return line;

@@ -41,10 +41,18 @@ std::vector<PublishedProcess> SpoolCollection::finish(const spool::IsTimeUp& is_
 
 std::vector<std::string> SpoolCollection::notes() const {
   const std::uint32_t claimed = source_.page->claimed_slots.load(std::memory_order_acquire);
-  if (claimed == 0) return {"no process called NVTX, CUDA or NCCL"};
-  if (claimed <= kMaxProcessSlots) return {};
-  return {std::to_string(claimed - kMaxProcessSlots) + " more processes than the session page has slots (" +
-          std::to_string(kMaxProcessSlots) + ") were not recorded"};
+  const std::uint32_t strangers = source_.page->stranger_processes.load(std::memory_order_relaxed);
+  std::vector<std::string> notes;
+  if (strangers > 0) {
+    notes.push_back(std::to_string(strangers) + (strangers == 1 ? " process" : " processes") +
+                    " of another job step or node had this task's environment: not recorded");
+  }
+  if (claimed == 0 && strangers == 0) notes.push_back("no process called NVTX, CUDA or NCCL");
+  if (claimed > kMaxProcessSlots) {
+    notes.push_back(std::to_string(claimed - kMaxProcessSlots) + " more processes than the session page has slots (" +
+                    std::to_string(kMaxProcessSlots) + ") were not recorded");
+  }
+  return notes;
 }
 
 }  // namespace jaxprof::launcher

@@ -74,6 +74,10 @@ TEST(LastLine, AddsUpWhatTheTasksTell) {
   EXPECT_EQ(last_line({first}, std::nullopt, "p"), "1 rank written, 41 200 events, 3 dropped; p/ (1.2 MB)");
   TaskEnd silent;
   silent.pid = 13;
+  silent.notes = {"2 processes were strangers"};
+  EXPECT_EQ(last_line({silent}, 1, "p"),
+            "0 of 1 ranks written, 0 events, 0 dropped; p/ (0 B); 2 processes were strangers");
+  silent.notes.clear();
   EXPECT_EQ(last_line({silent}, 1, "p"),
             "0 of 1 ranks written, 0 events, 0 dropped; p/ (0 B); no process called NVTX, CUDA or NCCL");
 }

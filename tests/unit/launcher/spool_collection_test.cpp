@@ -251,6 +251,14 @@ TEST_F(SpoolCollectionTest, AJobThatCalledNothingIsSaidSo) {
   EXPECT_FALSE(has("rank0.jxspool.part"));
 }
 
+TEST_F(SpoolCollectionTest, ProcessesOfAnotherRunAreCounted) {
+  source_.page->stranger_processes = 2;
+  SpoolCollection spools(source_);
+  EXPECT_TRUE(spools.finish(never).empty());
+  EXPECT_EQ(spools.notes(), std::vector<std::string>{"2 processes of another job step or node had this task's "
+                                                     "environment: not recorded"});
+}
+
 TEST_F(SpoolCollectionTest, MoreProcessesThanSlotsAreCounted) {
   source_.page->claimed_slots = kMaxProcessSlots + 7;
   SpoolCollection spools(source_);
