@@ -1,8 +1,13 @@
 #include "launcher/spool_collection.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
+
+#include "agent/base/parse_number.h"
+#include "agent/contract/local_layout.h"
+#include "launcher/directory_listing.h"
 
 namespace jaxprof::launcher {
 
@@ -36,6 +41,7 @@ std::vector<PublishedProcess> SpoolCollection::finish(const spool::IsTimeUp& is_
   std::vector<PublishedProcess> processes;
   for (const auto& copy : copies_) processes.push_back(copy->finish(names_, pace, room()));
   names_.release_unused();
+  for (PublishedProcess& process : unattached_processes()) processes.push_back(std::move(process));
   return processes;
 }
 
@@ -47,12 +53,33 @@ std::vector<std::string> SpoolCollection::notes() const {
     notes.push_back(std::to_string(strangers) + (strangers == 1 ? " process" : " processes") +
                     " of another job step or node had this task's environment: not recorded");
   }
-  if (claimed == 0 && strangers == 0) notes.push_back("no process called NVTX, CUDA or NCCL");
+  if (claimed == 0 && strangers == 0 && unattached_processes().empty())
+    notes.push_back("no process called NVTX, CUDA or NCCL");
   if (claimed > kMaxProcessSlots) {
     notes.push_back(std::to_string(claimed - kMaxProcessSlots) + " more processes than the session page has slots (" +
                     std::to_string(kMaxProcessSlots) + ") were not recorded");
   }
   return notes;
+}
+
+// Each left a folder of its name, for want of a slot.
+std::vector<PublishedProcess> SpoolCollection::unattached_processes() const {
+  std::vector<PublishedProcess> processes;
+  for (const std::string& name : list_directory(source_.spool_directory)) {
+    if (!name.starts_with(kUnattachedPrefix)) continue;
+    const std::string words = name.substr(std::strlen(kUnattachedPrefix));
+    const auto pid = parse_uint64(words.substr(0, words.find('.')));
+    const auto error = parse_uint64(words.substr(std::min(words.find('.'), words.size() - 1) + 1));
+    if (!pid || !error || *pid > INT32_MAX || *error > INT32_MAX) continue;
+    PublishedProcess process;
+    process.slot = -1;
+    process.pid = static_cast<std::int64_t>(*pid);
+    process.state = "failed";
+    process.note = "it could not open its session page";
+    if (*error != 0) process.note += std::string(": ") + std::strerror(static_cast<int>(*error));
+    processes.push_back(std::move(process));
+  }
+  return processes;
 }
 
 }  // namespace jaxprof::launcher

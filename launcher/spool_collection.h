@@ -33,6 +33,7 @@ class SpoolCollection {
 
  private:
   void find_processes();
+  std::vector<PublishedProcess> unattached_processes() const;
   std::span<char> room();
 
   const SpoolSource source_;

@@ -134,7 +134,7 @@ bool is_lost_here(const Env& env) noexcept {
 // session is another node's or long over, and nobody waits for word.
 bool leave_mark(const char* session_path) noexcept {
   char path[kSpoolPathBytes];
-  append_unattached_path(session_path, static_cast<std::int32_t>(getpid()), path, sizeof path);
+  append_unattached_path(session_path, static_cast<std::int32_t>(getpid()), errno, path, sizeof path);
   mkdir(path, 0700);
   return false;
 }
@@ -144,6 +144,7 @@ bool start_session() noexcept {
   const Env env;
   const char* path = env.get(kSessionVariable);
   if (path == nullptr) return false;
+  errno = 0;
   session.page = map_session_page(path);
   if (session.page == nullptr) return leave_mark(path);
   if (is_lost_here(env)) return false;

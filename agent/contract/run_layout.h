@@ -15,6 +15,7 @@
 //     slotN.pPID.jxspool           what the N-th process records
 //     slotN.pPID.jxspool.saving    while its memory file is being saved into it: where its own end was
 //     slotN.pPID.rings             its memory file
+//     unattached.PID.ERRNO         an empty folder: a process that could not open the session page
 //   BASE/jaxprof.UID.RUN.node/     beside the spool directories: what the tasks of one node and run share
 //     unprofiled.N                 marks that count lines on stderr
 //     publish                      whose turn it is to copy, and how fast (flock)

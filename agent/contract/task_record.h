@@ -41,7 +41,7 @@ struct TaskStart {
 };
 
 struct PublishedProcess {
-  std::int64_t slot = 0;
+  std::int64_t slot = 0;  // -1: it never had one
   std::int64_t pid = 0;
   std::int64_t rank = -1;
   std::string state;  // "ended", "saved" (by its wrapper), "cut" (no footer), "not-selected", "failed",
