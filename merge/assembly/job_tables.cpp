@@ -4,8 +4,10 @@
 #include <set>
 #include <string>
 
-#include "agent/contract/session_page.h"
 #include "merge/assembly/expected_ranks.h"
+#include "merge/assembly/run_time.h"
+#include "merge/assembly/spool_findings.h"
+#include "merge/assembly/task_findings.h"
 #include "merge/runfile/table_rows.h"
 
 namespace jaxprof::assembly {
@@ -41,34 +43,6 @@ std::string clock_name(ClockId clock) {
       break;
   }
   return "unknown";
-}
-
-// How the task of a process ended; null if nobody says.
-const TaskEnd* end_of(const RunSources& sources, const SourceProcess& process) {
-  if (process.task < 0) return nullptr;
-  const rundir::FoundTask& task = sources.tasks[static_cast<std::size_t>(process.task)];
-  return task.end ? &*task.end : nullptr;
-}
-
-// What the wrapper read of a process in the session page when the task ended; null if there is no record.
-const PublishedProcess* record_of(const RunSources& sources, const SourceProcess& process) {
-  const TaskEnd* end = end_of(sources, process);
-  if (end == nullptr) return nullptr;
-  const std::string& path = process.trace.path();
-  const std::string file = path.substr(path.rfind('/') + 1);
-  for (const PublishedProcess& record : end->processes) {
-    if (record.spool == file) return &record;
-  }
-  return nullptr;
-}
-
-// Losses that the spool does not tell of but the wrapper does: counted after the last flush, or on a full disk.
-std::uint64_t untold_drops(const RunSources& sources, const SourceProcess& process) {
-  const PublishedProcess* record = record_of(sources, process);
-  if (record == nullptr || record->dropped <= 0) return 0;
-  const std::uint64_t told = process.trace.drop_sum();
-  const auto counted = static_cast<std::uint64_t>(record->dropped);
-  return counted > told ? counted - told : 0;
 }
 
 // ---- attributes ---------------------------------------------------------------------------------------------------
@@ -143,48 +117,11 @@ void fill_nodes(const RunSources& sources, RunTables* run) {
 
 // ---- tasks --------------------------------------------------------------------------------------------------------
 
-struct TaskVerdict {
-  TaskState state = TaskState::kProfiled;
-  std::string reason;
-  const char* code = nullptr;  // of the diagnostic, if there is one
-  Severity severity = Severity::kError;
-};
-
-TaskVerdict judge(const rundir::FoundTask& task, bool has_spool) {
-  const TaskStart& start = task.start;
-  if (!start.is_profiled) return {TaskState::kUnprofiled, start.reason, "rank.unprofiled"};
-  if (has_spool) return {};
-  if (!task.end) {
-    return {TaskState::kMissingTask,
-            "its wrapper ended before it could publish; what it recorded is on " + start.host + " in " +
-                start.spool_directory,
-            "rank.missing"};
-  }
-  for (const PublishedProcess& process : task.end->processes) {
-    if (!process.kept.empty()) {
-      return {TaskState::kMissingTask,
-              "not published: " + process.note + "; it is on " + start.host + " in " + process.kept, "rank.missing"};
-    }
-    if (!process.spool.empty()) {
-      return {TaskState::kMissingTask, process.spool + " was published and is gone or unreadable", "rank.missing"};
-    }
-  }
-  for (const PublishedProcess& process : task.end->processes) {
-    if (process.state == "failed") return {TaskState::kFailed, process.note, "rank.failed"};
-  }
-  const bool is_unselected = std::any_of(task.end->processes.begin(), task.end->processes.end(),
-                                         [](const PublishedProcess& p) { return p.state == "not-selected"; });
-  if (is_unselected) return {TaskState::kUnprofiled, "no rank of it is selected", nullptr};
-  return {TaskState::kNoAgent, join(task.end->notes, "; "), "rank.no-agent", Severity::kWarning};
-}
-
-void fill_task(const RunSources& sources, std::size_t index, RunTables* run, Diagnostics* diagnostics) {
+void fill_task(const RunSources& sources, std::size_t index, const RunTime& time, RunTables* run,
+               Diagnostics* diagnostics) {
   const rundir::FoundTask& task = sources.tasks[index];
   const TaskStart& start = task.start;
-  const bool has_spool =
-      std::any_of(sources.processes.begin(), sources.processes.end(),
-                  [index](const SourceProcess& p) { return p.task == static_cast<std::int64_t>(index); });
-  const TaskVerdict verdict = judge(task, has_spool);
+  const TaskVerdict verdict = judge_task(sources, index, time);
   runfile::TaskTable& table = run->tasks;
   const std::size_t row = runfile::add_row(table);
   table.task[row] = static_cast<std::uint32_t>(row);
@@ -202,19 +139,7 @@ void fill_task(const RunSources& sources, std::size_t index, RunTables* run, Dia
   if (task.end && task.end->pid > 0) table.pid[row] = task.end->pid;
   table.restart[row] = static_cast<std::int32_t>(start.restart);
   const Place place{static_cast<std::int32_t>(start.rank), runfile::kNoIndex, table.node[row]};
-  if (verdict.code != nullptr) {
-    diagnostics->add(verdict.severity, verdict.code, place, 1, who(start.rank, start.host) + ": " + verdict.reason);
-  }
-  for (const std::string& note : start.notes) {
-    diagnostics->add(Severity::kInfo, "task.note", place, 1, who(start.rank, start.host) + ": " + note);
-  }
-  if (!task.end) return;
-  for (const PublishedProcess& process : task.end->processes) {
-    if (process.kept.empty() || !has_spool) continue;
-    diagnostics->add(Severity::kError, "spool.not-published", place, 1,
-                     who(start.rank, start.host) + ": process " + std::to_string(process.pid) +
-                         " was not published: " + process.note + "; it is in " + process.kept);
-  }
+  diagnose_task(sources, index, verdict, place, diagnostics);
 }
 
 // Ranks of which nobody says anything, although they should.
@@ -254,62 +179,7 @@ void add_missing_ranks(const RunSources& sources, RunTables* run, Diagnostics* d
 
 // ---- processes ----------------------------------------------------------------------------------------------------
 
-// How the spool ends, which tells how its process did. `record` may be null.
-void diagnose_end(const rundir::SpoolTrace& trace, const PublishedProcess* record, const auto& add) {
-  const std::uint64_t published =
-      record == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(record->bytes, 0));
-  const std::uint64_t there = trace.health().file_bytes;
-  if (there < published) {
-    add(Severity::kError, "spool.short", published - there,
-        "was published with " + counted(published, "byte") + " and has " + std::to_string(there) +
-            ": the rest of the copy was lost after that");
-  } else if (!trace.footer()) {
-    add(Severity::kError, "spool.cut", 1,
-        "ends without a footer: the process was killed, called _exit or exec, or still runs, or its disk was full; "
-        "what was written is here");
-  } else if (trace.footer()->record.reason == static_cast<std::uint32_t>(spool::FooterReason::kSaved)) {
-    add(Severity::kInfo, "process.died", 1, "died without exit; what it had recorded until then was saved");
-  }
-}
-
-void diagnose_spool(const SourceProcess& process, const PublishedProcess* record, const Place& place,
-                    Diagnostics* diagnostics) {
-  const rundir::SpoolTrace& trace = process.trace;
-  const spool::SpoolHealth& health = trace.health();
-  const std::string who_and_where =
-      who(process.rank, trace.identity().text(IdentityKey::kHost)) + " (" + trace.path() + "): ";
-  const auto add = [&](Severity severity, const char* code, std::uint64_t count, const std::string& text) {
-    diagnostics->add(severity, code, place, count, who_and_where + text);
-  };
-  diagnose_end(trace, record, add);
-  if (health.skipped_bytes > 0) {
-    add(Severity::kError, "spool.damaged", health.skipped_bytes,
-        counted(health.skipped_bytes, "byte") + " in " +
-            counted(health.skipped_stretches, "stretch was|stretches were") + " damaged and skipped");
-  }
-  if (health.torn_tail_bytes > 0) {
-    add(Severity::kWarning, "spool.torn", health.torn_tail_bytes,
-        "ends with " + counted(health.torn_tail_bytes, "byte") + " that are no whole block");
-  }
-  if (health.lost_blocks > 0) {
-    add(Severity::kError, "spool.lost-blocks", health.lost_blocks,
-        counted(health.lost_blocks, "block is|blocks are") + " missing");
-  }
-  if (trace.damaged_blocks() > 0) {
-    add(Severity::kError, "spool.damaged-block", trace.damaged_blocks(),
-        counted(trace.damaged_blocks(), "block") + " could not be decoded");
-  }
-  if (process.clock == nullptr) {
-    add(Severity::kError, "clock.no-anchor", 1,
-        "has no clock anchor: its events cannot be placed in time and are left out");
-  }
-  for (const auto& [drop, count] : trace.drops()) {
-    const std::string name = drop_name(static_cast<Drop>(drop));
-    add(Severity::kWarning, ("drop." + name).c_str(), count, std::to_string(count) + " dropped: " + name);
-  }
-}
-
-void fill_process(const RunSources& sources, std::size_t index, RunTables* run, Diagnostics* diagnostics) {
+void fill_process(const RunSources& sources, std::size_t index, RunTables* run) {
   const SourceProcess& process = sources.processes[index];
   const rundir::SpoolTrace& trace = process.trace;
   const spool::SpoolIdentity& id = trace.identity();
@@ -323,11 +193,9 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run, 
   table.local_rank[row] = static_cast<std::int32_t>(id.number(IdentityKey::kLocalRank));
   table.restart[row] = static_cast<std::int32_t>(id.number(IdentityKey::kRestart));
   table.pid[row] = id.number(IdentityKey::kPid);
-  if (process.clock != nullptr) {
-    const auto [first, last] = std::minmax_element(trace.anchors().begin(), trace.anchors().end(),
-                                                   [](const auto& a, const auto& b) { return a.counter < b.counter; });
-    table.start_ns[row] = process.clock->realtime_ns(first->counter);
-    table.end_ns[row] = process.clock->realtime_ns(last->counter);
+  if (const auto span = recorded_span(process)) {
+    table.start_ns[row] = span->first_ns;
+    table.end_ns[row] = span->last_ns;
   }
   table.node[row] = process.node;
   // The wrapper waits for its command alone: of other processes nobody knows how they ended.
@@ -336,8 +204,7 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run, 
     table.exit[row] = run->tasks.exit_code[static_cast<std::size_t>(process.task)];
   }
   table.is_complete[row] = trace.footer() ? 1 : 0;
-  const std::uint64_t untold = untold_drops(sources, process);
-  table.n_dropped[row] = trace.drop_sum() + untold;
+  table.n_dropped[row] = trace.drop_sum() + untold_drops(sources, process);
   table.nvtx_instances[row] = trace.nvtx_instances();
   std::uint32_t plugin_version = 0;
   for (const rundir::Communicator& comm : trace.communicators()) plugin_version = std::max(plugin_version, comm.api);
@@ -346,30 +213,22 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run, 
   table.spool[row] = run->strings.intern(path.substr(path.rfind('/') + 1));
   table.spool_bytes[row] = trace.health().file_bytes;
   table.event_clock[row] = run->strings.intern(clock_name(trace.event_clock()));
-  const Place place{process.rank, static_cast<std::uint32_t>(index), process.node};
-  diagnose_spool(process, record_of(sources, process), place, diagnostics);
-  if (untold > 0) {
-    diagnostics->add(Severity::kWarning, "drop.untold", place, untold,
-                     who(process.rank, id.text(IdentityKey::kHost)) + " (" + path + "): " + std::to_string(untold) +
-                         " more dropped by the wrapper's count, after the last that the spool tells");
-  }
 }
 
 }  // namespace
 
 void fill_job_tables(const RunSources& sources, RunTables* run, Diagnostics* diagnostics) {
+  const RunTime time(sources);
   fill_attributes(sources, run, diagnostics);
   fill_nodes(sources, run);
-  for (std::size_t i = 0; i < sources.tasks.size(); ++i) fill_task(sources, i, run, diagnostics);
+  for (std::size_t i = 0; i < sources.tasks.size(); ++i) fill_task(sources, i, time, run, diagnostics);
   add_missing_ranks(sources, run, diagnostics);
-  for (std::size_t i = 0; i < sources.processes.size(); ++i) fill_process(sources, i, run, diagnostics);
-  for (const rundir::UnreadableFile& file : sources.unreadable) {
-    diagnostics->add(Severity::kError, "file.unreadable", {}, 1, file.reason);
+  for (std::size_t i = 0; i < sources.processes.size(); ++i) {
+    fill_process(sources, i, run);
+    diagnose_spool(sources, i, time, diagnostics);
   }
-  for (const DuplicateSpool& pair : sources.duplicates) {
-    diagnostics->add(Severity::kError, "spool.duplicate", {}, 1,
-                     pair.left_out + " is a copy of the spool " + pair.kept + " and was left out; remove one of them");
-  }
+  diagnose_files(sources, diagnostics);
+  diagnose_spools_together(sources, time, diagnostics);
   for (const auto& [key, model] : sources.clocks) {
     for (const clock::WallClockStep& step : model.steps()) {
       const std::uint32_t node = sources.node_of_clock(key);

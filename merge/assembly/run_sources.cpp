@@ -93,6 +93,14 @@ std::int64_t task_of(const RunSources& sources, const rundir::SpoolTrace& trace)
   return -1;
 }
 
+void note_foreign(const std::string& path, RunSources* sources) {
+  const auto trace = rundir::SpoolTrace::load(path);
+  if (!trace) return;  // it could be read a moment ago: somebody took it away
+  const spool::SpoolIdentity& id = trace->identity();
+  sources->foreign.push_back({path, id.text(IdentityKey::kRunId), id.number(IdentityKey::kRank),
+                              id.text(IdentityKey::kHost), id.number(IdentityKey::kAttachRealtimeNs)});
+}
+
 void fit_clocks(RunSources* sources) {
   std::map<RunSources::ClockKey, std::vector<spool::AnchorRecord>> anchors;
   for (const SourceProcess& process : sources->processes) {
@@ -118,6 +126,7 @@ std::uint32_t RunSources::node_of_clock(const ClockKey& key) const {
 
 RunSources open_sources(rundir::FoundRun run) {
   RunSources sources;
+  sources.directory = run.directory;
   sources.run_id = run.run_id;
   sources.tasks = std::move(run.tasks);
   sources.unreadable = std::move(run.unreadable_records);
@@ -132,6 +141,7 @@ RunSources open_sources(rundir::FoundRun run) {
     process.task = task_of(sources, process.trace);
     sources.processes.push_back(std::move(process));
   }
+  for (const std::string& path : run.foreign_spools) note_foreign(path, &sources);
   leave_out_duplicates(&sources);
   std::sort(sources.processes.begin(), sources.processes.end(),
             [](const SourceProcess& a, const SourceProcess& b) { return process_order(a) < process_order(b); });

@@ -33,13 +33,24 @@ struct DuplicateSpool {
   std::string left_out;  // path
 };
 
+// A spool of another run among this run's.
+struct ForeignSpool {
+  std::string path;
+  std::string run_id;
+  std::int64_t rank = -1;
+  std::string host;
+  std::int64_t attach_ns = 0;  // CLOCK_REALTIME
+};
+
 struct RunSources {
+  std::string directory;
   std::string run_id;
   std::vector<rundir::FoundTask> tasks;
   std::vector<SourceProcess> processes;  // by rank (unknown last), attach time, pid
   std::vector<SourceNode> nodes;         // by their first rank
   std::vector<rundir::UnreadableFile> unreadable;
   std::vector<DuplicateSpool> duplicates;
+  std::vector<ForeignSpool> foreign;
   // Processes that share a counter: node, clock and, for clocks that a container may shift, time namespace.
   using ClockKey = std::tuple<std::string, std::int64_t, std::int64_t>;
   std::map<ClockKey, clock::WallClockModel> clocks;

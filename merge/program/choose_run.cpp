@@ -29,6 +29,12 @@ tl::unexpected<Error> nothing_left(const RunDirectory& directory, const FoundRun
 std::size_t only_run(const RunDirectory& directory) {
   if (directory.runs.size() == 1) return 0;
   const auto has_spools = [](const FoundRun& run) { return !run.spools.empty(); };
+  // A spool that was copied here from elsewhere has no run of its own here.
+  const auto has_tasks_and_spools = [](const FoundRun& run) { return !run.tasks.empty() && !run.spools.empty(); };
+  const auto is_at_home = std::find_if(directory.runs.begin(), directory.runs.end(), has_tasks_and_spools);
+  if (std::count_if(directory.runs.begin(), directory.runs.end(), has_tasks_and_spools) == 1) {
+    return static_cast<std::size_t>(is_at_home - directory.runs.begin());
+  }
   if (std::count_if(directory.runs.begin(), directory.runs.end(), has_spools) != 1) return directory.runs.size();
   return static_cast<std::size_t>(std::find_if(directory.runs.begin(), directory.runs.end(), has_spools) -
                                   directory.runs.begin());
@@ -38,10 +44,11 @@ std::string note_on_others(const RunDirectory& directory, const std::string& cho
   std::string others;
   std::size_t count = 0;
   for (const FoundRun& run : directory.runs) {
-    if (run.run_id == chosen) continue;
+    if (run.run_id == chosen || !run.spools.empty()) continue;  // what has spools is a finding
     others += (others.empty() ? "" : ", ") + run.run_id;
     ++count;
   }
+  if (count == 0) return {};
   return (count == 1 ? "run " : "runs ") + others + " left no spool here: replaced or lost; this is run " + chosen;
 }
 
@@ -67,6 +74,10 @@ Result<ChosenRun> choose_run(RunDirectory directory, const std::string& wanted) 
                                   directory.unreadable_spools.end());
   } else if (!is_named) {
     chosen.note = note_on_others(directory, run.run_id);
+    for (const FoundRun& other : directory.runs) {
+      if (other.run_id == run.run_id) continue;
+      run.foreign_spools.insert(run.foreign_spools.end(), other.spools.begin(), other.spools.end());
+    }
   }
   chosen.run = std::move(run);
   return chosen;

@@ -1,6 +1,7 @@
 // A directory may hold several runs: jobs that were started again into it, or neighbours. Which one a merge is about,
-// when nobody says: the only one, or the only one that has spools, since a rerun that replaced the spools of the run
-// before leaves that one's task records behind.
+// when nobody says: the only one; the only one whose tasks and spools are here, since a spool may have been copied here
+// from elsewhere; or the only one that has spools, since a rerun that replaced the spools of the run before leaves that
+// one's task records behind.
 #pragma once
 
 #include <string>

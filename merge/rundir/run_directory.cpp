@@ -36,6 +36,13 @@ Result<std::string> run_of_spool(const std::string& path) {
   return fail(ErrorCode::kInputUnreadable, path + ": no block says whose spool it is (cut off or damaged)");
 }
 
+// A name that a task has taken, and nothing published to it yet.
+bool is_claim(const std::string& path) {
+  std::error_code error;
+  return run_layout::is_part_spool(path) && std::filesystem::is_regular_file(path, error) &&
+         std::filesystem::file_size(path, error) == 0;
+}
+
 // A FIFO or device of a record's name would wait for a writer.
 Result<std::string> read_record(const std::string& path) {
   std::error_code error;
@@ -86,8 +93,9 @@ Result<RunDirectory> read_run_directory(const std::string& path) {
   RunDirectory directory;
   directory.path = path;
   std::map<std::string, FoundRun> runs;
-  const auto run_named = [&runs](const std::string& id) -> FoundRun& {
+  const auto run_named = [&runs, &path](const std::string& id) -> FoundRun& {
     FoundRun& run = runs[id];
+    run.directory = path;
     run.run_id = id;
     return run;
   };
@@ -96,6 +104,7 @@ Result<RunDirectory> read_run_directory(const std::string& path) {
     if (name.rfind(run_layout::kRunPrefix, 0) == 0) {
       read_records(entry, &run_named(name.substr(std::strlen(run_layout::kRunPrefix))));
     } else if (run_layout::is_spool(name)) {
+      if (is_claim(entry)) continue;
       auto run = run_of_spool(entry);
       if (run) {
         run_named(*run).spools.push_back(entry);

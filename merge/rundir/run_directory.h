@@ -24,10 +24,12 @@ struct FoundTask {
 };
 
 struct FoundRun {
+  std::string directory;
   std::string run_id;
   std::vector<FoundTask> tasks;     // by rank, tasks without one last
   std::vector<std::string> spools;  // paths; sorted
   std::vector<UnreadableFile> unreadable_records;
+  std::vector<std::string> foreign_spools;  // of other runs, lying among this one's; filled by who chooses the run
 };
 
 struct RunDirectory {
@@ -36,7 +38,8 @@ struct RunDirectory {
   std::vector<UnreadableFile> unreadable_spools;  // of no run that could be told
 };
 
-// Reads the folder and the first block of each spool. kInputUnreadable: no such folder, or not one spool or task
+// Reads the folder and the first block of each spool. An empty STEM.jxspool.part is a name that a task has claimed, and
+// no spool. kInputUnreadable: no such folder, or not one spool or task
 // record in it.
 Result<RunDirectory> read_run_directory(const std::string& path);
 

@@ -50,6 +50,17 @@ TEST_F(ChooseRunTest, TakesTheOnlyOneThatHasSpoolsAndNamesTheOthers) {
   EXPECT_THAT(choose_run(directory_, "")->note, testing::StartsWith("run 7.0.0 left no spool here"));
 }
 
+TEST_F(ChooseRunTest, KnowsASpoolThatWasCopiedHere) {
+  add("7.0.0", 2, {"a", "b"});
+  add("9.0.0", 0, {"c"});
+  const auto chosen = choose_run(directory_, "");
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->run.run_id, "7.0.0");
+  EXPECT_THAT(chosen->run.foreign_spools, testing::ElementsAre("c"));
+  EXPECT_EQ(chosen->note, "");
+  EXPECT_TRUE(choose_run(directory_, "7.0.0")->run.foreign_spools.empty()) << "who names a run knows of others";
+}
+
 TEST_F(ChooseRunTest, TakesTheOneThatIsNamed) {
   add("7.0.0", 2, {});
   add("7.1.0", 2, {"a"});

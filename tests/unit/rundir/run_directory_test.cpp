@@ -90,6 +90,17 @@ TEST_F(RunDirectoryTest, ListsSpoolsThatCannotBeRead) {
                                    HasSubstr("random.jxspool is no jaxprof spool")));
 }
 
+TEST_F(RunDirectoryTest, TakesAnEmptyPartFileForAClaim) {
+  spool_of("7.0.0", "rank0.jxspool");
+  test::write_file(folder_.file("rank1.jxspool.part"), "");
+  test::write_file(folder_.file("rank2.jxspool.part"), "JXSP");
+  const RunDirectory directory = read();
+  ASSERT_EQ(directory.runs.size(), 1u);
+  EXPECT_THAT(directory.runs[0].spools, ElementsAre(folder_.file("rank0.jxspool")));
+  ASSERT_EQ(directory.unreadable_spools.size(), 1u);
+  EXPECT_EQ(directory.unreadable_spools[0].path, folder_.file("rank2.jxspool.part"));
+}
+
 TEST_F(RunDirectoryTest, ListsRecordsThatCannotBeRead) {
   test::write_start(state("7.0.0"), test::task_start(0, 3));
   test::write_start(state("7.0.0"), test::task_start(1, 3));

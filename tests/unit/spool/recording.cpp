@@ -187,9 +187,10 @@ std::string Recording::bytes(bool has_footer) const {
   for (const spool::CounterRecord& counter : drops_) append_bytes(&payload, counter);
   if (has_footer) {
     std::string footer;
-    append_bytes(&footer, spool::FooterRecord{static_cast<std::uint32_t>(footer_reason_),
-                                              static_cast<std::uint32_t>(drops_.size()), events_.size(),
-                                              spool.block_ends().size(), 0});
+    append_bytes(&footer,
+                 spool::FooterRecord{static_cast<std::uint32_t>(footer_reason_),
+                                     static_cast<std::uint32_t>(drops_.size()), events_.size(),
+                                     spool.block_ends().size(), static_cast<std::uint64_t>(footer_realtime_ns_)});
     spool.add(spool::BlockKind::kFooter, footer + payload);
   } else if (!payload.empty()) {
     spool.add(spool::BlockKind::kCounters, payload);

@@ -61,6 +61,11 @@ class Recording {
 
   // The process died, and what it had not written was saved.
   void save_after_death() { footer_reason_ = spool::FooterReason::kSaved; }
+  // Its recording was stopped at that CLOCK_REALTIME while it went on.
+  void stop(spool::FooterReason reason, std::int64_t realtime_ns) {
+    footer_reason_ = reason;
+    footer_realtime_ns_ = realtime_ns;
+  }
 
   // ---- events; each thread's come out in this order, in a new block whenever the thread changes
   void event(std::uint32_t thread, spool::EventKind kind, std::uint32_t id, std::uint64_t stamp,
@@ -92,6 +97,7 @@ class Recording {
   std::vector<spool::CounterRecord> drops_;
   std::optional<std::uint64_t> file_id_;
   spool::FooterReason footer_reason_ = spool::FooterReason::kExit;
+  std::int64_t footer_realtime_ns_ = 0;
   std::vector<ThreadEvent> events_;
 };
 

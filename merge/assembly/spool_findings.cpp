@@ -1,0 +1,220 @@
+#include "merge/assembly/spool_findings.h"
+
+#include <algorithm>
+#include <string>
+
+#include "agent/contract/session_page.h"
+
+namespace jaxprof::assembly {
+namespace {
+
+using runfile::Severity;
+using spool::FooterReason;
+using spool::IdentityKey;
+
+// What the wrapper read of a process in the session page when the task ended; null if there is no record.
+const PublishedProcess* record_of(const RunSources& sources, const SourceProcess& process) {
+  const TaskEnd* end = end_of(sources, process);
+  if (end == nullptr) return nullptr;
+  const std::string& path = process.trace.path();
+  const std::string file = path.substr(path.rfind('/') + 1);
+  for (const PublishedProcess& record : end->processes) {
+    if (record.spool == file) return &record;
+  }
+  return nullptr;
+}
+
+// Why recording ended before its process did; null if it did not.
+const char* stop_words(const rundir::SpoolTrace& trace) {
+  if (!trace.footer()) return nullptr;
+  switch (static_cast<FooterReason>(trace.footer()->record.reason)) {
+    case FooterReason::kDeadline:
+      return "the job's time limit was near (--margin)";
+    case FooterReason::kSpoolLimit:
+      return "its task's spools had reached --spool-limit";
+    case FooterReason::kDiskReserve:
+      return "the disk of its spools was nearly full";
+    case FooterReason::kExit:
+    case FooterReason::kSaved:
+      break;
+  }
+  return nullptr;
+}
+
+class SpoolFindings {
+ public:
+  SpoolFindings(const RunSources& sources, std::size_t index, const RunTime& time, Diagnostics* diagnostics)
+      : sources_(sources),
+        process_(sources.processes[index]),
+        trace_(process_.trace),
+        record_(record_of(sources, process_)),
+        place_{process_.rank, static_cast<std::uint32_t>(index), process_.node},
+        who_and_where_(who(process_.rank, trace_.identity().text(IdentityKey::kHost)) + " (" + trace_.path() + ") "),
+        time_(time),
+        diagnostics_(diagnostics) {}
+
+  void add_all() {
+    add_end();
+    add_damage();
+    if (process_.clock == nullptr) {
+      add(Severity::kError, "clock.no-anchor", 1,
+          "has no clock anchor: its events cannot be placed in time and are left out");
+    }
+    for (const auto& [drop, count] : trace_.drops()) {
+      const std::string name = drop_name(static_cast<Drop>(drop));
+      add(Severity::kWarning, "drop." + name, count, "dropped " + std::to_string(count) + ": " + name);
+    }
+    const std::uint64_t untold = untold_drops(sources_, process_);
+    if (untold == 0) return;
+    add(Severity::kWarning, "drop.untold", untold,
+        "dropped " + std::to_string(untold) + " more by the wrapper's count, after " +
+            (stop_words(trace_) != nullptr ? "its recording had stopped" : "the last that the spool tells"));
+  }
+
+ private:
+  void add(Severity severity, const std::string& code, std::uint64_t count, const std::string& text) {
+    diagnostics_->add(severity, code, place_, count, who_and_where_ + text);
+  }
+
+  // How the spool ends, which tells how its process did.
+  void add_end() {
+    const std::uint64_t published =
+        record_ == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(record_->bytes, 0));
+    const std::uint64_t there = trace_.health().file_bytes;
+    if (there < published) {
+      add(Severity::kError, "spool.short", published - there,
+          "was published with " + counted(published, "byte") + " and has " + std::to_string(there) +
+              ": the rest of the copy was lost after that");
+    } else if (!trace_.footer()) {
+      add(Severity::kError, "spool.cut", 1, "is cut: " + last_event() + "; " + why_cut());
+    } else if (const char* why = stop_words(trace_); why != nullptr) {
+      add(Severity::kWarning, "recording.stopped", 1,
+          "ends at " + time_.words(static_cast<std::int64_t>(trace_.footer()->record.realtime_ns)) + ": " + why +
+              "; the process went on");
+    } else if (static_cast<FooterReason>(trace_.footer()->record.reason) == FooterReason::kSaved) {
+      add(Severity::kInfo, "process.died", 1, "died without exit; what it had recorded until then was saved");
+    }
+  }
+
+  std::string last_event() const {
+    if (process_.clock == nullptr) return "it has no clock";
+    std::uint64_t last = 0;
+    trace_.for_each_event([&last](std::uint32_t, const spool::Event& event) { last = std::max(last, event.stamp); });
+    if (last == 0) return "it holds no event";
+    return "the last event is of " + time_.words(process_.clock->realtime_ns(last));
+  }
+
+  std::string why_cut() const {
+    const TaskEnd* end = end_of(sources_, process_);
+    if (end == nullptr && process_.task >= 0) {
+      return "its wrapper was killed, or the run goes on; `jaxprof collect " + sources_.directory + "` on " +
+             trace_.identity().text(IdentityKey::kHost) + " may have more";
+    }
+    return "the process was killed, called _exit or exec, or still runs, or its disk was full";
+  }
+
+  void add_damage() {
+    const spool::SpoolHealth& health = trace_.health();
+    if (health.skipped_bytes > 0) {
+      add(Severity::kError, "spool.damaged", health.skipped_bytes,
+          "has damage: " + counted(health.skipped_bytes, "byte") + " in " +
+              counted(health.skipped_stretches, "stretch was|stretches were") + " skipped");
+    }
+    if (health.torn_tail_bytes > 0) {
+      add(Severity::kWarning, "spool.torn", health.torn_tail_bytes,
+          "ends with " + counted(health.torn_tail_bytes, "byte") + " that are no whole block");
+    }
+    if (health.lost_blocks > 0) {
+      add(Severity::kError, "spool.lost-blocks", health.lost_blocks,
+          "lacks " + counted(health.lost_blocks, "block") + " in between");
+    }
+    if (trace_.damaged_blocks() > 0) {
+      add(Severity::kError, "spool.damaged-block", trace_.damaged_blocks(),
+          "has " + counted(trace_.damaged_blocks(), "block") + " that could not be decoded");
+    }
+  }
+
+  const RunSources& sources_;
+  const SourceProcess& process_;
+  const rundir::SpoolTrace& trace_;
+  const PublishedProcess* record_;  // may be null
+  const Place place_;
+  const std::string who_and_where_;
+  const RunTime& time_;
+  Diagnostics* diagnostics_;
+};
+
+// A copy that its own publishing left behind is no sign of a mistake: STEM.jxspool.part beside STEM.jxspool.
+bool is_left_by_publishing(const DuplicateSpool& pair) {
+  const std::string part = ".part";
+  return pair.kept + part == pair.left_out || pair.left_out + part == pair.kept;
+}
+
+std::string span_words(const RecordedSpan& span, const RunTime& time) {
+  return "from " + time.words(span.first_ns) + ", to " + time.words(span.last_ns);
+}
+
+// Two launchers that each count from 0, or a variable that is the same on all nodes: the ranks' data would be taken for
+// one rank's. Processes that follow each other are one rank that was started again.
+void find_rank_on_two_nodes(const RunSources& sources, const RunTime& time, Diagnostics* diagnostics) {
+  const auto& processes = sources.processes;  // by rank
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const auto span = recorded_span(processes[i]);
+    if (processes[i].rank < 0 || !span) continue;
+    for (std::size_t j = i + 1; j < processes.size() && processes[j].rank == processes[i].rank; ++j) {
+      const auto other = recorded_span(processes[j]);
+      if (!other || processes[j].node == processes[i].node) continue;
+      if (other->first_ns >= span->last_ns || span->first_ns >= other->last_ns) continue;
+      const auto host = [](const SourceProcess& process) { return process.trace.identity().text(IdentityKey::kHost); };
+      diagnostics->add(Severity::kError, "rank.duplicate",
+                       {processes[i].rank, static_cast<std::uint32_t>(j), processes[j].node}, 1,
+                       "rank " + std::to_string(processes[i].rank) + " is on " + host(processes[i]) + " (" +
+                           processes[i].trace.path() + ") " + span_words(*span, time) + " and at the same time on " +
+                           host(processes[j]) + " (" + processes[j].trace.path() + ") " + span_words(*other, time) +
+                           ": two ranks have one number; JAXPROF_RANK and JAXPROF_WORLD_SIZE set it");
+      return;  // one says it all: the numbering is wrong
+    }
+  }
+}
+
+}  // namespace
+
+const TaskEnd* end_of(const RunSources& sources, const SourceProcess& process) {
+  if (process.task < 0) return nullptr;
+  const rundir::FoundTask& task = sources.tasks[static_cast<std::size_t>(process.task)];
+  return task.end ? &*task.end : nullptr;
+}
+
+std::uint64_t untold_drops(const RunSources& sources, const SourceProcess& process) {
+  const PublishedProcess* record = record_of(sources, process);
+  if (record == nullptr || record->dropped <= 0) return 0;
+  const std::uint64_t told = process.trace.drop_sum();
+  const auto counted_drops = static_cast<std::uint64_t>(record->dropped);
+  return counted_drops > told ? counted_drops - told : 0;
+}
+
+void diagnose_spool(const RunSources& sources, std::size_t index, const RunTime& time, Diagnostics* diagnostics) {
+  SpoolFindings(sources, index, time, diagnostics).add_all();
+}
+
+void diagnose_spools_together(const RunSources& sources, const RunTime& time, Diagnostics* diagnostics) {
+  for (const DuplicateSpool& pair : sources.duplicates) {
+    if (is_left_by_publishing(pair)) {
+      diagnostics->add(Severity::kInfo, "spool.part-left", {}, 1,
+                       pair.left_out + " is an earlier state of " + pair.kept + " and was left out");
+    } else {
+      diagnostics->add(
+          Severity::kError, "spool.duplicate", {}, 1,
+          pair.left_out + " is a copy of the spool " + pair.kept + " and was left out; remove one of them");
+    }
+  }
+  for (const ForeignSpool& spool : sources.foreign) {
+    diagnostics->add(Severity::kWarning, "spool.foreign", {}, 1,
+                     spool.path + " is of another run, " + spool.run_id + " (" + who(spool.rank, spool.host) +
+                         (spool.attach_ns > 0 ? ", from " + time.words(spool.attach_ns) : "") +
+                         "), and was left out; --run " + spool.run_id + " reads it");
+  }
+  find_rank_on_two_nodes(sources, time, diagnostics);
+}
+
+}  // namespace jaxprof::assembly
