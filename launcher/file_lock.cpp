@@ -28,7 +28,7 @@ Result<FileLock> try_lock(const std::string& path, Missing missing) {
   const int create = missing == Missing::kCreate ? O_CREAT : 0;
   FileLock result;
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, 0600));
-  if (!fd && errno == ENOENT && missing == Missing::kLeave) return result;
+  if (!fd && errno == ENOENT) return result;
   struct flock lock = whole_file();
   if (fd && fcntl(fd.get(), F_SETLK, &lock) == 0) {
     if (is_still_named(fd.get(), path)) result.fd = std::move(fd);

@@ -16,7 +16,7 @@ namespace jaxprof::launcher {
 // What came of trying to lock a file.
 struct FileLock {
   UniqueFd fd;        // open: the lock is held until this is closed
-  pid_t holder = -1;  // else: who has it, 0 if that process has no number here; -1: the file is gone
+  pid_t holder = -1;  // else: who has it, 0 if that process has no number here; -1: there is no such file or folder
   bool is_held() const { return static_cast<bool>(fd); }
 };
 

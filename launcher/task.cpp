@@ -133,7 +133,7 @@ Status claim_name(const Options& options, Task* task) {
 Status take_place_on_node(Task* task) {
   auto owner = try_lock(run_layout::owner_path(task->spool_directory), Missing::kCreate);
   if (!owner) return tl::unexpected(std::move(owner.error()));
-  if (!owner->is_held()) return fail(ErrorCode::kNodeNotReady, task->spool_directory + " is another process's");
+  if (!owner->is_held()) return fail(ErrorCode::kNodeNotReady, task->spool_directory + " was removed or taken over");
   task->owner = std::move(*owner);
   const std::string base = std::filesystem::path(task->spool_directory).parent_path().string();
   const std::string folder = run_layout::node_marks_directory(base, task->node.uid, task->plan.run.run_id);

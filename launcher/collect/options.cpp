@@ -16,7 +16,7 @@ Result<CollectOptions> parse_collect_options(std::vector<std::string> arguments)
       "Brings into DIRECTORY what killed tasks of its runs left on this node. Tasks whose wrapper lives are left\n"
       "alone. It may be called at any time, again, and by several at once; it takes the user who ran the job. On\n"
       "all nodes of a job:\n"
-      "  srun --overlap --mem=0 --gres=none --ntasks-per-node=1 -N$SLURM_JOB_NUM_NODES jaxprof collect DIRECTORY");
+      "  srun --overlap --mem=0 --gres=none -N$SLURM_JOB_NUM_NODES -n$SLURM_JOB_NUM_NODES jaxprof collect DIRECTORY");
   collect->add_option("DIRECTORY", options.directory, "the directory that jaxprof-exec -o named")->required();
   collect->add_option("--run", options.run, "only this run: JOB.STEP.RESTART");
   collect->add_flag("--dry-run", options.is_dry_run, "say what would be collected");

@@ -113,7 +113,10 @@ TEST(FileLock, IsNoLockOnAFileThatIsGone) {
   ASSERT_TRUE(lock);
   EXPECT_FALSE(lock->is_held());
   EXPECT_EQ(lock->holder, -1);
-  EXPECT_FALSE(try_lock("/proc/none/owner", Missing::kCreate));
+  const auto without_folder = try_lock(folder.file("none/owner"), Missing::kCreate);
+  ASSERT_TRUE(without_folder);
+  EXPECT_EQ(without_folder->holder, -1);
+  EXPECT_FALSE(try_lock(folder.path(), Missing::kCreate)) << "a folder is no file";
 }
 
 }  // namespace
