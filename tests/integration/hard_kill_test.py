@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """SIGKILL at any moment: of the process it costs nothing, because the wrapper saves what was still in memory; of the
-wrapper, and with it the process, no more than the last second, and the merge says that something is cut. No launcher: one puppet that calls every 20 ms, killed after a second and a half.
+wrapper, and with it the process, no more than the last three seconds in the run directory and one on the node, the merge
+says that something is cut, and `jaxprof collect` brings the rest. No launcher: one puppet that calls every 20 ms.
 """
 
 import os
-import re
 import signal
 import time
 import unittest
@@ -14,7 +14,8 @@ import run_tools as tools
 from run_file import RunFile
 from truth_log import TruthLog, read_log
 
-LIVES_S = 1.6
+LIVES_S = 4.6
+PUBLISHED_AFTER_NS = 3_000_000_000
 FLUSHED_AFTER_NS = 1_000_000_000
 
 
@@ -69,13 +70,19 @@ class HardKill(tools.OwnFolderCase):
         while is_alive(pid):
             self.assertLess(time.monotonic(), deadline, "the job outlived its wrapper")
             time.sleep(0.02)
-        merged = tools.merge("prof")
-        self.assert_status(merged, tools.PARTIAL)
-        folder = re.search(r"what it recorded is on \S+ in (\S+)", merged.out).group(1)
+        self.assert_status(tools.merge("prof"), tools.PARTIAL)
+        with RunFile("run.h5") as run:
+            self.assert_calls_are_there(run, PUBLISHED_AFTER_NS)
+        folder = next(path.parent for path in Path("node").glob("*/session"))
         self.assert_status(tools.merge(folder, "-f"), tools.PARTIAL)
         with RunFile("run.h5") as run:
             self.assertEqual(len(run.diagnostics("spool.cut")), 1)
             self.assert_calls_are_there(run, FLUSHED_AFTER_NS)
+        self.assert_status(tools.run(tools.BIN / "jaxprof", "collect", "prof"), tools.DONE)
+        self.assert_status(tools.merge("prof", "-f"), tools.DONE)
+        with RunFile("run.h5") as run:
+            self.assert_calls_are_there(run, 0)
+        self.assertEqual(list(Path("node").iterdir()), [])
 
 
 if __name__ == "__main__":
