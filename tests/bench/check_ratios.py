@@ -46,6 +46,8 @@ def main():
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         commands = {"event_path_bench": [binaries / "event_path_bench", libraries / "libjaxprof-agent.so", folder],
+                    "publish_bench": [binaries / "publish_bench", binaries / "jaxprof-exec",
+                                      libraries / "libjaxprof-agent.so", folder],
                     "merge_bench": [binaries / "merge_bench", "100000", folder],
                     "runfile_bench": [binaries / "runfile_bench", "1000000", folder]}
         for bench in dict.fromkeys(record[0] for record in records):
