@@ -14,8 +14,9 @@
 namespace jaxprof::launcher {
 namespace {
 
-// Faults of the wrapper itself, and what stops and continues a process group: those act on the wrapper as on anyone.
-constexpr int kNotHeld[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTSTP, SIGTTIN, SIGTTOU};
+// Faults of the wrapper itself, and what stops who uses the terminal from the background: those act on the wrapper as
+// on anyone.
+constexpr int kNotHeld[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTTIN, SIGTTOU};
 
 // A sender may take so long from one process of the task to the next.
 constexpr std::int64_t kPatience_ns = 50'000'000;
@@ -25,6 +26,15 @@ constexpr std::int64_t kMostPatience_ns = 1'000'000'000;
 
 bool asks_to_end(int signal) {
   return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT || signal == SIGXCPU;
+}
+
+// Lets the kernel do by default with `signal`, which is blocked, what it does with it.
+void take_by_default(int signal) {
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, signal);
+  kill(getpid(), signal);
+  sigprocmask(SIG_UNBLOCK, &own, nullptr);
 }
 
 bool contains(const std::vector<pid_t>& pids, pid_t pid) {
@@ -111,7 +121,11 @@ void Supervisor::decide() {
     // In this order: a canary that was at rest has reported all that it got.
     const CanaryState state = is_due ? canary_->look_for(number) : CanaryState::kBusy;
     canary_->listen();
-    if (canary_->takes_report_of(number)) return true;
+    if (canary_->takes_report_of(number)) {
+      // Ctrl-Z: the shell waits for the wrapper to stop with its process group.
+      if (number == SIGTSTP) stop_with_group();
+      return true;
+    }
     if (!is_due) return false;
     if (state != CanaryState::kAtRest && now_ns < one.since_ns + kMostPatience_ns) {
       one.deadline_ns = now_ns + kSecondLook_ns;
@@ -120,6 +134,12 @@ void Supervisor::decide() {
     if (state != CanaryState::kGotIt) pass_on(one.signal);
     return true;
   });
+}
+
+void Supervisor::stop_with_group() const {
+  take_by_default(SIGTSTP);
+  // Here again after SIGCONT, or at once: the kernel does not stop a group that no shell looks after.
+  sigprocmask(SIG_BLOCK, &held_, nullptr);
 }
 
 void Supervisor::serve_signals() {
@@ -162,11 +182,7 @@ void end_like(const JobStatus& status) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   ::signal(status.signal, SIG_DFL);
-  sigset_t own;
-  sigemptyset(&own);
-  sigaddset(&own, status.signal);
-  kill(getpid(), status.signal);
-  sigprocmask(SIG_UNBLOCK, &own, nullptr);
+  take_by_default(status.signal);
   _exit(128 + status.signal);
 }
 

@@ -74,6 +74,7 @@ class Supervisor {
   // Drops what the job got by itself, sends it what it has not got in time. One signal never holds up another.
   void decide();
   void pass_on(const siginfo_t& signal) const;
+  void stop_with_group() const;
   // Children that descend from the command, which has ended.
   std::vector<pid_t> rest_of_job() const;
 

@@ -49,7 +49,8 @@ def main():
                     "publish_bench": [binaries / "publish_bench", binaries / "jaxprof-exec",
                                       libraries / "libjaxprof-agent.so", folder],
                     "merge_bench": [binaries / "merge_bench", "100000", folder],
-                    "runfile_bench": [binaries / "runfile_bench", "1000000", folder]}
+                    "runfile_bench": [binaries / "runfile_bench", "1000000", folder],
+                    "unselected_bench": [binaries / "unselected_bench", binaries / "jaxprof-exec"]}
         for bench in dict.fromkeys(record[0] for record in records):
             wanted = [record[1:] for record in records if record[0] == bench]
             for _ in range(ATTEMPTS):

@@ -17,6 +17,7 @@ import run_tools as tools
 LOGGER = str(Path(__file__).with_name("signal_logger.py"))
 MARK = "JAXPROF_TEST_MARK"
 GONE_S = 20
+ENDS_S = 200  # a time limit of a minute is looked at once a minute
 TASK_LINE = re.compile(r"^srun: error: \S+: tasks? ([0-9,-]+): (.*)$", re.M)
 
 
@@ -79,7 +80,7 @@ class LoggedJob:
         (self.folder / "leave").touch()
 
     def finish(self):
-        self.ended = tools.finish(self.process)
+        self.ended = tools.finish(self.process, ENDS_S)
 
     def left_behind(self):
         """Command lines of processes of the job that have not ended."""

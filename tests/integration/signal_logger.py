@@ -6,7 +6,7 @@
 FOLDER/RANK gets a line "ready PID JOB" and then one "NAME REALTIME" a signal, FOLDER/RANK.child the same of a child
 that does nothing but that. With --end-on it dies of SIGNAL, half a second after it got it, so that a second delivery
 would still be seen. With --leave the rank exits with CODE once FOLDER/leave exists. Without either it waits to be
-killed; after a minute both exit with 99.
+killed; after some minutes both exit with 99.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import pathlib
 import signal
 import time
 
-LIVES_S = 60
+LIVES_S = 240
 LINGERS_S = 0.5
 RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 WATCHED = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}

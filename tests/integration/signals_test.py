@@ -38,6 +38,13 @@ class Delivered(SignalCase):
             scancel()(job)
         self.assert_same_signals(SRUN, act, "--end-on", "SIGTERM", times={"SIGUSR1": 3, "SIGTERM": 1})
 
+    def test_scancel_with_a_stop_that_can_be_caught(self):
+        def act(job):
+            scancel("-s", "TSTP")(job)
+            time.sleep(0.3)
+            scancel()(job)
+        self.assert_same_signals(SRUN, act, "--end-on", "SIGTERM", times={"SIGTSTP": 1, "SIGTERM": 1})
+
     def test_signals_to_srun(self):
         def act(job):
             thrice(send(signal.SIGUSR1))(job)

@@ -67,12 +67,45 @@ class Wait(tools.OwnFolderCase):
 
     def test_all_does_not_wait_for_earlier_children(self):
         """Those of a shell that became jaxprof-exec are not the job's."""
-        job = tools.start("sh", "-c", 'sleep 1000 & echo $! >earlier; exec "$@"', "sh", *WRAPPER, "--wait", "all", "--",
-                          "sh", "-c", "exit 5")
+        shell = 'sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >earlier; exec "$@"'
+        job = tools.start("sh", "-c", shell, "sh", *WRAPPER, "--wait", "all", "--", "sh", "-c", "exit 5")
         self.addCleanup(lambda: os.kill(int(Path("earlier").read_text()), signal.SIGKILL))
         self.assertEqual(job.wait(tools.LIMIT_SECONDS), 5)
         job.stdout.close()
         job.stderr.close()
+
+
+class Stop(tools.OwnFolderCase):
+    """The test is the shell: a parent of another process group in the session, without which a group cannot be stopped."""
+
+    def state(self, pid):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+
+    def start(self):
+        wrapper = subprocess.Popen((*WRAPPER, "--", "sh", "-c", "echo $$ >job; while :; do sleep 0.02; done"),
+                                   env=tools.environment(), stdin=subprocess.DEVNULL, preexec_fn=os.setpgrp)
+        self.addCleanup(wrapper.wait)
+        self.addCleanup(os.killpg, wrapper.pid, signal.SIGKILL)
+        wait_until(lambda: Path("job").exists() and first_line("job"), "the job runs")
+        return wrapper.pid, int(first_line("job"))
+
+    def test_of_the_group_stops_both_and_goes_on(self):
+        wrapper, job = self.start()
+        for _ in range(2):
+            os.killpg(wrapper, signal.SIGTSTP)
+            for pid in (wrapper, job):
+                wait_until(lambda pid=pid: self.state(pid) == "T", "it stops")
+            os.killpg(wrapper, signal.SIGCONT)
+            for pid in (wrapper, job):
+                wait_until(lambda pid=pid: self.state(pid) in "SRD", "it goes on")
+
+    def test_of_the_wrapper_alone_is_the_jobs(self):
+        wrapper, job = self.start()
+        os.kill(wrapper, signal.SIGTSTP)
+        wait_until(lambda: self.state(job) == "T", "the job stops")
+        self.assertIn(self.state(wrapper), "SRD")
+        os.kill(wrapper, signal.SIGCONT)
+        wait_until(lambda: self.state(job) in "SRD", "the job goes on")
 
 
 class Descriptors(tools.OwnFolderCase):
@@ -103,7 +136,7 @@ class Descriptors(tools.OwnFolderCase):
         self.assertEqual(wrapper.wait(tools.LIMIT_SECONDS), 4)
 
     def test_are_closed_when_the_job_closes_them(self):
-        wrapper, reading = self.start("eval \"exec $1>&-\"; sleep 1000 & wait")
+        wrapper, reading = self.start("eval \"exec $1>&-\"; exec sleep 1000")
         self.assertEqual(self.read(reading), b"", "the end of the pipe while the job still runs")
         self.assertIsNone(wrapper.poll())
 
