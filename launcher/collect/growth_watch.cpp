@@ -7,13 +7,8 @@
 #include "agent/base/clocks.h"
 
 namespace jaxprof::launcher {
-namespace {
-
-constexpr std::int64_t kWatchNs = 2'500'000'000;
-
-}  // namespace
-
-GrowthWatch::GrowthWatch(const SessionPage& page) : page_(page), since_ns_(clock_ns(CLOCK_MONOTONIC)) {
+GrowthWatch::GrowthWatch(const SessionPage& page, std::int64_t watch_ns)
+    : page_(page), end_ns_(clock_ns(CLOCK_MONOTONIC) + watch_ns) {
   const std::uint32_t claimed = std::min(page.claimed_slots.load(std::memory_order_acquire), kMaxProcessSlots);
   for (std::uint32_t i = 0; i < claimed; ++i) {
     bytes_.push_back(page.slots[i].spool_bytes.load(std::memory_order_acquire));
@@ -23,7 +18,7 @@ GrowthWatch::GrowthWatch(const SessionPage& page) : page_(page), since_ns_(clock
 bool GrowthWatch::has_grown(const ProcessSlot& slot) const {
   const auto index = static_cast<std::size_t>(&slot - page_.slots);
   if (index >= bytes_.size()) return true;  // it has come since
-  const std::int64_t left_ns = since_ns_ + kWatchNs - clock_ns(CLOCK_MONOTONIC);
+  const std::int64_t left_ns = end_ns_ - clock_ns(CLOCK_MONOTONIC);
   if (left_ns > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(left_ns));
   return slot.spool_bytes.load(std::memory_order_acquire) != bytes_[index];
 }

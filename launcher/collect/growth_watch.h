@@ -11,8 +11,10 @@ namespace jaxprof::launcher {
 
 class GrowthWatch {
  public:
-  // Begins to watch. `page` must outlive the watch.
-  explicit GrowthWatch(const SessionPage& page);
+  static constexpr std::int64_t kWatchNs = 2'500'000'000;
+
+  // Begins to watch, for so long. `page` must outlive the watch.
+  explicit GrowthWatch(const SessionPage& page, std::int64_t watch_ns = kWatchNs);
 
   // Waits until there has been time enough to grow.
   bool has_grown(const ProcessSlot& slot) const;
@@ -20,7 +22,7 @@ class GrowthWatch {
  private:
   const SessionPage& page_;
   std::vector<std::uint64_t> bytes_;  // by slot
-  std::int64_t since_ns_;             // CLOCK_MONOTONIC
+  std::int64_t end_ns_;               // CLOCK_MONOTONIC
 };
 
 }  // namespace jaxprof::launcher

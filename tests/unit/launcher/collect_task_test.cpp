@@ -15,6 +15,7 @@
 #include "agent/base/text.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/collect/account.h"
+#include "launcher/collect/growth_watch.h"
 #include "launcher/collect/left_task.h"
 #include "launcher/file_lock.h"
 #include "launcher/process_presence.h"
@@ -155,19 +156,14 @@ TEST_F(CollectTask, CopiesSoFarWhatALivingProcessWrote) {
 }
 
 TEST_F(CollectTask, AProcessThatCannotBeSeenIsAliveIfItsSpoolGrows) {
-  ProcessSlot& slot = process(SlotState::kRecording, "so far");
-  page_->plan.pid_namespace = 1;
-  const pid_t writer = fork();
-  if (writer == 0) {
-    for (;;) {
-      usleep(200'000);
-      slot.spool_bytes += 1;  // the page is shared
-    }
-  }
-  EXPECT_EQ(collect().state, Collected::State::kGoesOn);
-  kill(writer, SIGKILL);
-  waitpid(writer, nullptr, 0);
-  EXPECT_EQ(collect().state, Collected::State::kCollected);
+  process(SlotState::kRecording, "so far");
+  ProcessSlot& growing = process(SlotState::kRecording, "so far");
+  const GrowthWatch watch(*page_, 0);
+  ProcessSlot& late = process(SlotState::kRecording, "so far");
+  growing.spool_bytes += 1;
+  EXPECT_FALSE(watch.has_grown(page_->slots[0]));
+  EXPECT_TRUE(watch.has_grown(growing));
+  EXPECT_TRUE(watch.has_grown(late)) << "it has come since";
 }
 
 TEST_F(CollectTask, AfterARebootEveryProcessIsDead) {
