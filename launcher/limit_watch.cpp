@@ -18,7 +18,7 @@ namespace jaxprof::launcher {
 namespace {
 
 constexpr auto kPeriod = std::chrono::seconds(1);
-constexpr int kLastLooks = 20;
+constexpr int kLastLooks = 100;
 constexpr auto kLastLookPause = std::chrono::milliseconds(10);
 constexpr unsigned kMarkLimitS = 10;
 

@@ -23,7 +23,8 @@ class LimitWatch {
 
   // After the job has started, with all signals blocked. Where no thread can be made, only the agents' own limits hold.
   void start();
-  // After the job's end, before this process forks again. Says what has not been said yet, which may take 0.2 s.
+  // After the job's end, before this process forks again. Says what has not been said yet, which takes a second
+  // at most where shared storage hangs.
   void stop();
 
  private:
