@@ -107,8 +107,7 @@ void diagnose_task(const RunSources& sources, std::size_t index, const TaskVerdi
   const bool is_profiled = has_spool(sources, index);
   if (task.end->is_collected) {
     add(Severity::kInfo, "task.collected",
-        "its wrapper was killed, and `jaxprof collect` brought in what it had left; how its command ended is not "
-        "known");
+        "how its command ended is not known: its wrapper was killed, and `jaxprof collect` wrote its end");
   }
   if (!is_profiled) return;
   for (const std::string& note : task.end->notes) add(Severity::kInfo, "task.note", note);
