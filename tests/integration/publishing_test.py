@@ -130,6 +130,23 @@ class WhileItRuns(Publishing):
         self.assertEqual(self.marks(), list(range(1500)))
         self.assert_node_is_empty()
 
+    def test_after_a_term_the_rate_holds_no_more(self):
+        """At 64 KiB a second this would take minutes. The job goes on all the same."""
+        burst = (f"trap 'touch termed' TERM; {tools.NVTX_PUPPET} --scenarios burst --burst 150000 --threads 8 --out truth.json; "
+                 f"{UNTIL_TOLD}; exit {JOB_CODE}")
+        job = self.start("--publish-rate", "64K", job=("sh", "-c", burst))
+        wait_until(lambda: Path("truth.json").exists() and list(Path("prof").glob("rank0*.part")), "the copy")
+        time.sleep(1)
+        self.assertFalse(Path("prof/rank0.jxspool").exists())
+        job.terminate()
+        wait_until(Path("prof/rank0.jxspool").exists, "the spool")
+        wait_until(Path("termed").exists, "the job's TERM")
+        self.assertIsNone(job.poll())
+        Path("go").touch()
+        self.assert_status(tools.finish(job), JOB_CODE)
+        self.assert_status(tools.merge("prof"), tools.DONE)
+        self.assert_node_is_empty()
+
     def test_the_tasks_of_a_node_share_the_rate(self):
         rate, n_tasks, window_s = 1 << 20, 3, 4.0
         burst = f"{tools.NVTX_PUPPET} --scenarios burst --burst 150000 --threads 8 --out $JAXPROF_RANK.json; {UNTIL_TOLD}"
