@@ -131,7 +131,9 @@ bool SlotCopy::save_rings() {
     const std::uint64_t count = slot_.drops[i].load(std::memory_order_relaxed);
     if (count > 0) counters.push_back({i, 0, count});
   }
-  const std::string memory_path = source_.spool_directory + "/" + text_of(slot_.ring_name);
+  const std::string ring_name = text_of(slot_.ring_name);
+  if (!is_plain_name(ring_name)) return false;
+  const std::string memory_path = source_.spool_directory + "/" + ring_name;
   const auto saved = spool::salvage_rings(memory_path, spool_path_, counters,
                                           slot_.events.load(std::memory_order_relaxed), source_.ended_realtime_ns);
   saving_note_ = saved ? "" : saved.error().message;
@@ -202,7 +204,9 @@ Status SlotCopy::give_name() {
   }
   published_name_ = claim_->stem + run_layout::kSpoolSuffix;
   unlink(spool_path_.c_str());
-  unlink((source_.spool_directory + "/" + text_of(slot_.ring_name)).c_str());
+  if (const std::string ring_name = text_of(slot_.ring_name); is_plain_name(ring_name)) {
+    unlink((source_.spool_directory + "/" + ring_name).c_str());
+  }
   return {};
 }
 

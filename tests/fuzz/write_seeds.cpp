@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <string>
 
+#include "agent/contract/session_page.h"
 #include "agent/spool/memory_file.h"
+#include "launcher/check.h"
 #include "tests/fuzz/spool_recipe.h"
 #include "tests/unit/match/nccl_recording.h"
 #include "tests/unit/rundir/task_files.h"
@@ -74,6 +76,16 @@ std::string memory_recipe() {
          segment(spool::SegmentKind::kRing, log.size(), ring.size()) + log + ring;
 }
 
+// For session_page_fuzz: `text` with its end, written over what is at `offset` of the slot.
+std::string strokes_on_slot(std::size_t offset, const std::string& text) {
+  std::string strokes;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const std::size_t at = offset + i;
+    strokes += {static_cast<char>(at & 0xff), static_cast<char>(at >> 8), text.c_str()[i]};
+  }
+  return strokes;
+}
+
 void write_all(const std::string& folder) {
   const std::string first = calls_of(0);
   const std::string second = calls_of(1);
@@ -103,6 +115,30 @@ void write_all(const std::string& folder) {
 
   Seeds memories(folder, "salvage_fuzz");
   memories.add(memory_recipe());
+
+  Seeds words(folder, "launcher_words_fuzz");
+  words.add(
+      "\x06"
+      "25 1 8:1 / /mnt/a\\040b rw,relatime shared:1 - fuse.sshfs host:/x rw\n");
+  words.add("\x06mnt_id:\t25\n25 1 0:44 / / rw - nfs4 server:/home rw\n");
+  words.add("\x01JobId=7 JobName=x EndTime=2026-11-29T20:35:19 Deadline=N/A\n");
+  words.add("\x01JobId=7 EndTime=1795984519 Deadline=N/A\n");
+  words.add("\x02--ranks 0 -o \"my dir/rank%r\" --if 'rank \\' \\  \\\"");
+  words.add("\x03" + launcher::to_text({3, "n1", true, {{true, "no spool folder"}, {false, "a remark"}}}));
+  words.add(
+      "\x04"
+      "2,3(x2),1");
+  words.add(
+      "\x05"
+      "512MiB");
+
+  Seeds pages(folder, "session_page_fuzz");
+  for (const char* text : {"", "../x", "/tmp/x", "a/b", "rank0.jxspool"}) {
+    pages.add(strokes_on_slot(offsetof(ProcessSlot, stem), text));
+    pages.add(strokes_on_slot(offsetof(ProcessSlot, spool_name), text));
+    pages.add(strokes_on_slot(offsetof(ProcessSlot, published_stem), text));
+  }
+  pages.add(strokes_on_slot(offsetof(ProcessSlot, ring_name), "../../foreign"));
 
   Seeds templates(folder, "template_fuzz");
   templates.add("\x40prof/%q{SET}/%J.%S/rank%r.%h.%p");

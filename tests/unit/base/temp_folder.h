@@ -10,8 +10,8 @@ namespace jaxprof::test {
 
 class TempFolder {
  public:
-  TempFolder() {
-    std::string name = testing_folder() + "/jaxprof_XXXXXX";
+  explicit TempFolder(const std::string& base = testing_folder()) {
+    std::string name = base + "/jaxprof_XXXXXX";
     path_ = ::mkdtemp(name.data());
   }
   TempFolder(const TempFolder&) = delete;
