@@ -70,6 +70,7 @@ std::vector<std::string> finish_task(const Options& options, const Task& task, c
   }
   if (auto written = write_end_record(task.plan.state_directory, end); !written) {
     if (kept.empty()) lines.push_back(written.error().message);
+    if (end.processes.empty()) remove_spool_directory(task);  // nothing that anyone could collect
     return lines;
   }
   if (kept.empty()) remove_spool_directory(task);
