@@ -31,19 +31,19 @@ struct Options {
   std::string output = "jaxprof.%J.%S/rank%r";
   bool can_replace_files = false;
   RankSelection selection;
-  std::string selection_words;   // the options that select ranks, as given; "" if none
-  bool has_inner_ranks = false;  // given, or seen by the command
-  std::string spool_base;        // "": by the environment
+  std::string selection_words;                    // the options that select ranks, as given; "" if none
+  bool has_inner_ranks = false;                   // given, or seen by the command
+  std::string spool_base;                         // "": by the environment
   std::optional<std::int64_t> spool_limit_bytes;  // of the task's spools together; 0: none; not given: by the disk
   std::int64_t margin_ns = 60'000'000'000;        // recording stops so long before the job's time limit; 0: it does not
   bool is_strict = false;
   bool is_quiet = false;
   OnConflict on_conflict = OnConflict::kKeep;
-  std::int64_t grace_ns = 10'000'000'000;  // most time between the job's end and ours
+  std::int64_t grace_ns = 10'000'000'000;       // most time between the job's end and ours
   std::int64_t publish_bytes_per_s = 64 << 20;  // of all tasks of a node, while the job runs; 0: only after its end
-  bool waits_for_all = false;              // --wait all: the wrapper outlives the command until all that it left ended
-  std::vector<std::string> remarks;        // one line each, on options that are taken without effect
-  std::vector<std::string> option_words;   // the command line's own, as given, without "--"
+  bool waits_for_all = false;             // --wait all: the wrapper outlives the command until all that it left ended
+  std::vector<std::string> remarks;       // one line each, on options that are taken without effect
+  std::vector<std::string> option_words;  // the command line's own, as given, without "--"
   std::vector<std::string> command;
 };
 
