@@ -60,7 +60,9 @@ TEST_F(FindingsTest, ACutSpoolWithoutAnEventSaysThat) {
   run_.add(test::task_end(0));
   assemble();
   EXPECT_THAT(findings(tables(), "spool.cut"),
-              ElementsAre(AllOf(HasSubstr("is cut: it holds no event; "), HasSubstr("called _exit or exec"))));
+              ElementsAre(AllOf(
+                  HasSubstr("is cut: it holds no event, and its clock was last read at 00:00:00.000Z, 0.0 s after"),
+                  HasSubstr("called _exit or exec"))));
 }
 
 TEST_F(FindingsTest, AClaimIsPartOfItsRanksVerdict) {
