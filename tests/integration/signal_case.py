@@ -103,6 +103,7 @@ class LoggedJob:
 
 class SignalCase(tools.OwnFolderCase):
     N_RANKS = 2
+    IS_STATUS_LUCK = False  # of the launcher, without us as well
 
     def run_both(self, launcher, act, *logger_options):
         """Runs the job plain and wrapped at the same time and lets `act` happen to both. Returns what the plain one and
@@ -121,7 +122,8 @@ class SignalCase(tools.OwnFolderCase):
             job.finish()
         plain, wrapped = jobs
         story = f"\nplain: {plain.ended}\n{plain.signals()}\nwrapped: {wrapped.ended}\n{wrapped.signals()}"
-        self.assertEqual(wrapped.ended.status, plain.ended.status, story)
+        if not self.IS_STATUS_LUCK:
+            self.assertEqual(wrapped.ended.status, plain.ended.status, story)
         self.assertEqual(what_srun_says_of_tasks(wrapped.ended.err), what_srun_says_of_tasks(plain.ended.err), story)
         self.assert_nothing_more_is_left(plain, wrapped)
         return plain.signals(), wrapped.signals()

@@ -26,6 +26,7 @@ TaskStart full_start() {
   start.realtime_ns = 1'700'000'000'000'000'001;
   start.is_profiled = true;
   start.has_inner_ranks = true;
+  start.can_replace_files = true;
   start.reason = "r";
   start.output = "prof/rank%r";
   start.stem = "rank3";
