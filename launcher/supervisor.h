@@ -83,7 +83,7 @@ class Supervisor {
   struct sigaction original_chld_;
   std::optional<SignalCanary> canary_;
   std::vector<Undecided> undecided_;
-  std::vector<pid_t> earlier_children_;  // of the process that became the wrapper by exec
+  std::vector<pid_t> earlier_children_;  // not of the job: the publishing, and those of who became the wrapper by exec
   StartedJob job_;
   bool has_command_ended_ = false;
   bool is_asked_to_end_ = false;
