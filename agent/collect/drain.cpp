@@ -312,6 +312,23 @@ bool create_thread(void* buffer) noexcept {
   return failure == 0;
 }
 
+// A thread that was in the middle of an event, off the processor, may have finished it after the last pass.
+void count_late_events() noexcept {
+  const std::uint32_t ring_count = session.ring_count.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < ring_count; ++i) {
+    spool::RingHeader* ring = session.rings[i].load(std::memory_order_acquire);
+    if (ring == nullptr) continue;
+    const std::uint64_t head = ring->head.load(std::memory_order_acquire);
+    for (std::uint64_t tail = ring->tail.load(std::memory_order_acquire); tail != head;) {
+      std::uint64_t first_word;
+      std::memcpy(&first_word, spool::segment_data(ring) + (tail & (ring->capacity - 1)), sizeof first_word);
+      tail += first_word & 0xffff;
+      const auto kind = static_cast<spool::EventKind>((first_word >> 16) & 0xff);
+      if (kind != spool::EventKind::kPadding) count_drop(Drop::kAfterEnd);
+    }
+  }
+}
+
 }  // namespace
 
 bool start_drain() noexcept {
@@ -329,7 +346,10 @@ void wake_drain_thread() noexcept {
 
 bool finish_drain(std::uint32_t timeout_ms) noexcept {
   std::uint32_t expected = kRunning;
-  if (!drain_state.compare_exchange_strong(expected, kFinishing)) return expected == kFinished;  // stopped before
+  if (!drain_state.compare_exchange_strong(expected, kFinishing)) {  // stopped before
+    if (expected == kFinished) count_late_events();
+    return expected == kFinished;
+  }
   wake_drain_thread();
   const std::int64_t deadline = clock_ns(CLOCK_MONOTONIC) + static_cast<std::int64_t>(timeout_ms) * 1'000'000;
   while (drain_state.load(std::memory_order_acquire) != kFinished) {
@@ -338,6 +358,7 @@ bool finish_drain(std::uint32_t timeout_ms) noexcept {
     const timespec timeout = to_timespec(left);
     futex(&drain_state, FUTEX_WAIT, kFinishing, &timeout);
   }
+  count_late_events();
   return true;
 }
 

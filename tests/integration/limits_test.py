@@ -105,14 +105,14 @@ class FarDeadline(tools.OwnFolderCase):
         Path("scontrol").chmod(0o755)
         Path("end_time").write_text(str(int(time.time()) + 36000))
         # the first answer is there, and time for further questions has gone by
-        self.run_until("grep -q '^1 ' /tmp/jaxprof.*.node/deadline && sleep 3",
+        self.run_until("grep -q '^1 ' /tmp/jaxprof.*.$SLURM_JOB_ID.*.node/deadline && sleep 3",
                        {"PATH": f"{os.getcwd()}:{os.environ['PATH']}"})
         calls = {host: Path(f"asked.{host}").read_text().splitlines() for host in ("n1", "n2")}
         self.assertEqual({host: len(lines) for host, lines in calls.items()}, {"n1": 1, "n2": 1}, calls)
 
     def test_is_what_the_clusters_own_scontrol_says(self):
         told = 'SLURM_TIME_FORMAT=%s scontrol show job -o $SLURM_JOB_ID | sed "s/.* EndTime=\\([0-9]*\\) .*/1 \\1/"'
-        job = self.run_until(f'[ "$(cat /tmp/jaxprof.*.node/deadline)" = "$({told})" ]', {}, "-t", "10")
+        job = self.run_until(f'[ "$(cat /tmp/jaxprof.*.$SLURM_JOB_ID.*.node/deadline)" = "$({told})" ]', {}, "-t", "10")
         self.assertEqual(job.out, "")
 
 
