@@ -91,7 +91,7 @@ std::string find_rank_fault(const RankIdentity& rank, const Env& env) {
 LaunchPlan make_launch_plan(const Options& options, const Node& node, const Env& env) {
   LaunchPlan plan;
   plan.rank = resolve_rank(env, node.pid);
-  plan.run = resolve_run(env, plan.rank, node.host.c_str(), node.pid);
+  plan.run = resolve_run(env, plan.rank, node.host.c_str(), node.pid, node.start_ticks);
   plan.task = run_layout::task_name(plan.rank.rank, node.host, node.pid);
   plan.rank_fault = find_rank_fault(plan.rank, env);
   decide(options, env, &plan);

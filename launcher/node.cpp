@@ -5,6 +5,7 @@
 #include "agent/base/atomic_file.h"
 #include "agent/base/text.h"
 #include "agent/contract/rank_identity.h"
+#include "agent/contract/session_page.h"
 
 namespace jaxprof::launcher {
 
@@ -21,6 +22,7 @@ Node this_node() {
   }
   node.pid = getpid();
   node.uid = getuid();
+  node.start_ticks = process_start_ticks(node.pid);
   return node;
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 namespace jaxprof::launcher {
@@ -12,6 +13,7 @@ struct Node {
   std::string boot_id;  // of /proc/sys/kernel/random/boot_id, "" if it cannot be read
   pid_t pid = 0;
   uid_t uid = 0;
+  std::uint64_t start_ticks = 0;  // of this process, since boot: in containers one pid comes back
 };
 
 Node this_node();

@@ -176,13 +176,16 @@ SlurmPlace slurm_place(const Env& env) noexcept {
   return place;
 }
 
-RunIdentity resolve_run(const Env& env, const RankIdentity& rank, const char* host, pid_t pid) noexcept {
+RunIdentity resolve_run(const Env& env, const RankIdentity& rank, const char* host, pid_t pid,
+                        std::uint64_t start_ticks) noexcept {
   RunIdentity run;
   char own[kJobIdBytes];  // for a process that no launcher numbered: a run of its own
   TextBuffer own_text(own, sizeof own);
   own_text.append(host);
   own_text.append('-');
   own_text.append_number(static_cast<std::uint64_t>(pid));
+  own_text.append('-');
+  own_text.append_number(start_ticks);
 
   const char* slurm_job = env.get("SLURM_JOB_ID");
   const char* name_space = env.get("PMIX_NAMESPACE");

@@ -59,7 +59,7 @@ inline constexpr std::size_t kJobIdBytes = 64;
 // Which run: the same on all ranks of a job step.
 struct RunIdentity {
   char job_id[kJobIdBytes] = {};   // Slurm's job id, else the launcher's, else "local"
-  char step_id[kJobIdBytes] = {};  // Slurm's step id, else the launcher's, else "HOST-PID"
+  char step_id[kJobIdBytes] = {};  // Slurm's step id, else the launcher's, else "HOST-PID-START"
   std::uint32_t restart = 0;       // Slurm's restart count
   char run_id[kRunIdBytes] = {};   // "JOB.STEP.RESTART", safe as a file name
 };
@@ -76,9 +76,10 @@ SlurmPlace slurm_place(const Env& env) noexcept;
 // True if Slurm itself started process `pid` with environment `env` as a task of a step.
 bool is_task_of_srun(const Env& env, pid_t pid) noexcept;
 
-// The run that a wrapper with identity `rank` belongs to. `host` and `pid` name runs of processes without a launcher,
-// of which each is a run of its own.
-RunIdentity resolve_run(const Env& env, const RankIdentity& rank, const char* host, pid_t pid) noexcept;
+// The run that a wrapper with identity `rank` belongs to. `host`, `pid` and `start_ticks` (process_start_ticks) name
+// runs of processes without a launcher, of which each is a run of its own.
+RunIdentity resolve_run(const Env& env, const RankIdentity& rank, const char* host, pid_t pid,
+                        std::uint64_t start_ticks) noexcept;
 
 // Appends `text`, with everything but letters, digits, '.', '_', '-', '+', '=', ',', '@' and ':' replaced by '_'.
 void append_file_name(TextBuffer* out, const char* text) noexcept;

@@ -40,7 +40,8 @@ def run_step(*words, env=None):
 
 
 def without_numbers(text):
-    """What srun said, without what differs between two runs of the same."""
+    """What srun said, without what differs between two runs of the same, and without its waiting for a free node."""
+    text = re.sub(r"srun: job \d+ (queued and waiting for|has been allocated) resources\n", "", text)
     return re.sub(r"StepId=\S+|STEP \S+|\bn[12]\b|\d{4}-\d\d-\d\dT\S+", "#", text)
 
 

@@ -194,7 +194,7 @@ TEST(IsPerRankVariable, TellsRanksFromJobs) {
 std::string run_id(const std::vector<std::string>& entries) {
   const test::Environment environment(entries);
   const RankIdentity rank = resolve_rank(environment.env(), kPid);
-  return resolve_run(environment.env(), rank, "n1", kPid).run_id;
+  return resolve_run(environment.env(), rank, "n1", kPid, 7700).run_id;
 }
 
 TEST(ResolveRun, IsJobStepAndRestart) {
@@ -215,8 +215,8 @@ TEST(ResolveRun, IsTheSameOnAllRanksOfMpirun) {
 }
 
 TEST(ResolveRun, WithoutALauncherEveryProcessIsARun) {
-  EXPECT_EQ(run_id({}), "local.n1-500.0");
-  EXPECT_EQ(run_id({"SLURM_JOB_ID=5"}), "5.n1-500.0");
+  EXPECT_EQ(run_id({}), "local.n1-500-7700.0");
+  EXPECT_EQ(run_id({"SLURM_JOB_ID=5"}), "5.n1-500-7700.0");
 }
 
 TEST(ResolveRun, IsSafeAsAFileName) {
