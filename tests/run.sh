@@ -6,7 +6,7 @@
 #
 # Usage: run.sh [--full] [--no-install] [-R REGEX]
 #   --full        also tests of more than a minute, hundreds of hard kills, the thread sanitizer, clang-tidy over
-#                 everything, and five minutes a fuzz target
+#                 everything, and two minutes a fuzz target
 #   --no-install  install nothing: print what is missing and stop
 #   -R REGEX      only the ctest tests that match; no source checks, demo or fuzzing
 #
@@ -21,7 +21,7 @@ cd "$ROOT" || exit 1
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT
 export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,hydra,jax,chroot,h5py,pandas,hdf5-tools}
 FUZZ_SECONDS=30
-FULL_FUZZ_SECONDS=300
+FULL_FUZZ_SECONDS=120
 
 usage() { sed -n '2,/^# shellcheck/p' "${BASH_SOURCE[0]}" | sed '$d; s/^# \{0,1\}//'; }
 full=0

@@ -7,7 +7,9 @@ what the README promises, and the merge names who was cut, where and when.
 import os
 import random
 import re
+import shutil
 import subprocess
+import tempfile
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -152,9 +154,11 @@ class NodeLoss(tools.FolderCase):
     def test_leaves_what_was_published(self):
         environment = tools.environment(JAXPROF_CLUSTER_DIR=f"{os.environ['JAXPROF_CLUSTER_DIR']}.loss")
         cluster = ["bash", CLUSTER]
-        folder = Path(environment["JAXPROF_CLUSTER_DIR"], "shared")
+        shared = Path(environment["JAXPROF_CLUSTER_DIR"], "shared")
         self.addCleanup(subprocess.run, [*cluster, "down"], env=environment, stdout=subprocess.DEVNULL)
         self.assert_status(tools.run(*cluster, "up", "2", env=environment), 0)
+        folder = Path(tempfile.mkdtemp(dir=shared))
+        self.addCleanup(shutil.rmtree, folder)
         job = tools.start(*cluster, "run", "srun", "--mpi=none", "-N2", "--ntasks-per-node=1", "-W", "5", tools.EXEC, "-o",
                           folder / "prof/rank%r", "--", tools.BIN / "tick_puppet", 3000, ticks.PERIOD_US,
                           folder / "log.%r", env=environment)
