@@ -151,13 +151,14 @@ std::string readable_bytes(std::int64_t bytes) {
 std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64_t> expected_ranks,
                       const std::string& directory) {
   std::set<std::int64_t> ranks;
-  std::int64_t n_without_rank = 0, events = 0, dropped = 0, bytes = 0, kept = 0, n_processes = 0;
+  std::int64_t n_without_rank = 0, events = 0, dropped = 0, bytes = 0, kept = 0, failed = 0, n_processes = 0;
   for (const TaskEnd& end : ends) {
     for (const PublishedProcess& process : end.processes) {
       ++n_processes;
       events += process.events;
       dropped += process.dropped;
       kept += process.kept.empty() ? 0 : 1;
+      failed += process.state == "failed" ? 1 : 0;
       if (process.spool.empty()) continue;
       bytes += process.bytes;
       if (process.rank >= 0) {
@@ -176,7 +177,8 @@ std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64
     const auto noted = std::find_if(ends.begin(), ends.end(), [](const TaskEnd& end) { return !end.notes.empty(); });
     line += "; " + (noted != ends.end() ? noted->notes.front() : "no process called NVTX, CUDA or NCCL");
   }
-  if (kept > 0) line += fmt::format("; {} spools left on their nodes", kept);
+  if (failed > 0) line += fmt::format("; {} not recorded", counted(failed, "process", "processes"));
+  if (kept > 0) line += fmt::format("; {} left on their nodes", counted(kept, "spool", "spools"));
   return line;
 }
 

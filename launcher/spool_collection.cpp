@@ -55,16 +55,21 @@ std::vector<std::string> SpoolCollection::notes() const {
   }
   if (claimed == 0 && strangers == 0 && unattached_processes().empty())
     notes.push_back("no process called NVTX, CUDA or NCCL");
-  if (claimed > kMaxProcessSlots) {
-    notes.push_back(std::to_string(claimed - kMaxProcessSlots) + " more processes than the session page has slots (" +
-                    std::to_string(kMaxProcessSlots) + ") were not recorded");
-  }
   return notes;
 }
 
-// Each left a folder of its name, for want of a slot.
+// Those that could not open the page left a folder of their name each; those that found no slot are counted only.
 std::vector<PublishedProcess> SpoolCollection::unattached_processes() const {
   std::vector<PublishedProcess> processes;
+  const std::uint32_t claimed = source_.page->claimed_slots.load(std::memory_order_acquire);
+  if (claimed > kMaxProcessSlots) {
+    PublishedProcess rest;
+    rest.slot = -1;
+    rest.state = "failed";
+    rest.note = std::to_string(claimed - kMaxProcessSlots) + " more processes than one task can record (" +
+                std::to_string(kMaxProcessSlots) + ")";
+    processes.push_back(std::move(rest));
+  }
   for (const std::string& name : list_directory(source_.spool_directory)) {
     if (!name.starts_with(kUnattachedPrefix)) continue;
     const std::string words = name.substr(std::strlen(kUnattachedPrefix));

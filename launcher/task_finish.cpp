@@ -37,6 +37,20 @@ std::string describe_kept(const Task& task, const std::vector<PublishedProcess>&
          task.plan.directory + "` there brings it in";
 }
 
+// "not recorded on n1: process 77: …; and 3 more"
+std::string describe_failed(const Task& task, const std::vector<PublishedProcess>& processes) {
+  std::size_t count = 0;
+  std::string first;
+  for (const PublishedProcess& process : processes) {
+    if (process.state != "failed" || process.note.empty()) continue;
+    if (++count > 1) continue;
+    first = (process.pid > 0 ? "process " + std::to_string(process.pid) + ": " : "") + process.note;
+  }
+  if (count == 0) return {};
+  return "not recorded on " + task.node.host + ": " + first +
+         (count > 1 ? "; and " + std::to_string(count - 1) + " more" : "");
+}
+
 }  // namespace
 
 SpoolSource source_of(const Task& task) {
@@ -63,11 +77,7 @@ std::vector<std::string> finish_task(const Options& options, const Task& task, c
   }
   const std::string kept = describe_kept(task, end.processes);
   if (!kept.empty()) lines.push_back(kept);
-  for (const PublishedProcess& process : end.processes) {
-    if (process.state != "failed" || process.note.empty()) continue;
-    lines.push_back("process " + std::to_string(process.pid) + " on " + task.node.host +
-                    " was not recorded: " + process.note);
-  }
+  if (std::string failed = describe_failed(task, end.processes); !failed.empty()) lines.push_back(std::move(failed));
   if (auto written = write_end_record(task.plan.state_directory, end); !written) {
     if (kept.empty()) lines.push_back(written.error().message);
     if (end.processes.empty()) remove_spool_directory(task);  // nothing that anyone could collect

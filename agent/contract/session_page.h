@@ -19,7 +19,7 @@ namespace jaxprof {
 inline constexpr const char* kSessionVariable = "JAXPROF_SESSION";
 
 inline constexpr std::uint32_t kSessionVersion = 2;
-inline constexpr std::uint32_t kMaxProcessSlots = 256;
+inline constexpr std::uint32_t kMaxProcessSlots = 1024;
 
 // Why something was not recorded. The values are stored in spools: add at the end only.
 enum class Drop : std::uint16_t {

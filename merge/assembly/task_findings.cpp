@@ -118,6 +118,9 @@ void diagnose_task(const RunSources& sources, std::size_t index, const TaskVerdi
           which + " was not published: " + process.note + "; it is in " + process.kept);
     } else if (process.state == "stopped") {
       add(Severity::kWarning, "recording.stopped", which + " was not recorded: " + process.note);
+    } else if (process.state == "failed") {
+      add(Severity::kError, "process.failed",
+          process.pid > 0 ? which + " was not recorded: " + process.note : "not recorded: " + process.note);
     }
   }
 }

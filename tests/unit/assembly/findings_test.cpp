@@ -167,6 +167,27 @@ TEST_F(FindingsTest, ATaskThatCameAfterTheStopIsNoLoss) {
   EXPECT_THAT(findings(tables(), "recording.stopped"), ElementsAre("rank 1 on n0: " + late.note));
 }
 
+TEST_F(FindingsTest, AProcessThatCouldNotBeRecordedMakesItsTaskPartial) {
+  run_.add_rank(Recording(0, 1, "n0"), 0, 1, "n0");
+  TaskEnd end = test::task_end(0);
+  PublishedProcess lost;
+  lost.pid = 77;
+  lost.state = "failed";
+  lost.note = "it could not open its session page: Too many open files";
+  end.processes.push_back(lost);
+  lost.pid = 0;
+  lost.note = "44 more processes than one task can record (1024)";
+  end.processes.push_back(lost);
+  run_.add(end);
+  assemble();
+  EXPECT_TRUE(assembled_.is_partial);
+  EXPECT_THAT(
+      findings(tables(), "process.failed"),
+      ElementsAre("rank 0 on n0: process 77 was not recorded: it could not open its session page: Too many open "
+                  "files",
+                  "rank 0 on n0: not recorded: 44 more processes than one task can record (1024)"));
+}
+
 TEST_F(FindingsTest, APartBesideItsFinishedSpoolIsAnEarlierState) {
   run_.add_rank(Recording(0, 1, "n0"), 0, 1, "n0");
   const std::string bytes = Recording(0, 1, "n0").bytes();

@@ -70,7 +70,7 @@ TEST(LastLine, AddsUpWhatTheTasksTell) {
   second.task = "rank1";
   second.processes = {{0, 12, 1, "cut", "", "/tmp/x", "disk full", 10, 0, 0}};
   EXPECT_EQ(last_line({first, second}, 2, "p"),
-            "1 of 2 ranks written, 41 210 events, 3 dropped; p/ (1.2 MB); 1 spools left on their nodes");
+            "1 of 2 ranks written, 41 210 events, 3 dropped; p/ (1.2 MB); 1 spool left on their nodes");
   EXPECT_EQ(last_line({first}, std::nullopt, "p"), "1 rank written, 41 200 events, 3 dropped; p/ (1.2 MB)");
   TaskEnd silent;
   silent.pid = 13;

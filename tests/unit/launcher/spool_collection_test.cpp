@@ -259,11 +259,24 @@ TEST_F(SpoolCollectionTest, ProcessesOfAnotherRunAreCounted) {
                                                      "environment: not recorded"});
 }
 
-TEST_F(SpoolCollectionTest, MoreProcessesThanSlotsAreCounted) {
+TEST_F(SpoolCollectionTest, MoreProcessesThanSlotsAreALoss) {
   source_.page->claimed_slots = kMaxProcessSlots + 7;
+  const auto processes = collect();
+  ASSERT_EQ(processes.size(), kMaxProcessSlots + 1);
+  EXPECT_EQ(processes.back().state, "failed");
+  EXPECT_EQ(processes.back().note, "7 more processes than one task can record (1024)");
+}
+
+TEST_F(SpoolCollectionTest, AProcessThatCouldNotOpenItsPageIsNamed) {
+  std::filesystem::create_directory(folder_.file("spool/unattached.77.24"));
+  std::filesystem::create_directory(folder_.file("spool/unattached.78.0"));
   SpoolCollection spools(source_);
-  EXPECT_EQ(spools.finish(never).size(), kMaxProcessSlots);
-  EXPECT_EQ(spools.notes().at(0).substr(0, 16), "7 more processes");
+  const auto processes = spools.finish(never);
+  ASSERT_EQ(processes.size(), 2u);
+  EXPECT_EQ(processes[0].pid, 77);
+  EXPECT_EQ(processes[0].note, "it could not open its session page: Too many open files");
+  EXPECT_EQ(processes[1].note, "it could not open its session page");
+  EXPECT_TRUE(spools.notes().empty());
 }
 
 TEST_F(SpoolCollectionTest, ASlotCannotReachOutOfItsFolder) {
