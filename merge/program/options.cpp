@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "merge/program/output_name.h"
+
 namespace jaxprof::merge {
 
 namespace {
@@ -26,7 +28,7 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   CLI::App app("Reads what jaxprof-exec left in a run directory and writes it as one run file.", "jaxprof-merge");
   app.set_version_flag("--version", "jaxprof-merge " JAXPROF_VERSION);
   app.add_option("DIRECTORY", options.directory, "the directory that jaxprof-exec -o named")->required();
-  app.add_option("-o,--output", options.output, "the run file to write")->default_str("run.h5");
+  app.add_option("-o,--output", options.output, "the run file to write; no *.jxspool")->default_str("run.h5");
   app.add_flag("-f,--force-overwrite", options.may_replace,
                "replace the run file if it exists; may be followed by true or false");
   app.add_option("--run", options.run, "which run, where the directory holds several: JOB.STEP.RESTART");
@@ -48,6 +50,7 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
     return fail(ErrorCode::kUsage, std::string(error.what()) + " (--help lists the options)");
   }
   if (options.output.empty()) options.output = "run.h5";
+  if (const auto can = check_output_name(options.output); !can) return tl::unexpected(can.error());
   return options;
 }
 
