@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <thread>
 
@@ -23,6 +24,8 @@ std::string wait_for(std::optional<ChildAnswer> answer) {
 
 class ChildAnswerTest : public testing::Test {
  protected:
+  // Some sanitizers flush in _exit what a child has inherited of the parent's buffers.
+  ChildAnswerTest() { std::fflush(stdout); }
   ~ChildAnswerTest() override {
     while (waitpid(-1, nullptr, 0) > 0) {
     }
