@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "agent/base/log.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/announcement.h"
+#include "launcher/slot_text.h"
 #include "launcher/time_limit.h"
 
 namespace jaxprof::launcher {
@@ -28,6 +30,17 @@ DeadlineSettings settings_of(const Options& options, const Task& task) {
   return deadline_settings(Env(), options.margin_ns, folder, random);
 }
 
+// "process 77: its spool could not be written (No space left on device)", of the first such process.
+std::string describe_write_failure(const SessionPage& page) {
+  const std::uint32_t claimed = std::min(page.claimed_slots.load(std::memory_order_acquire), kMaxProcessSlots);
+  for (std::uint32_t i = 0; i < claimed; ++i) {
+    const ProcessSlot& slot = page.slots[i];
+    const auto lost = slot.drops[static_cast<int>(Drop::kSpoolWriteFailed)].load(std::memory_order_acquire);
+    if (lost > 0) return fmt::format("process {}: {}", slot.pid, text_of(slot.note));
+  }
+  return "a spool could not be written";
+}
+
 }  // namespace
 
 std::string describe_stop(StopReason reason, const Task& task, const Deadline& deadline) {
@@ -42,12 +55,13 @@ std::string describe_stop(StopReason reason, const Task& task, const Deadline& d
                          readable_bytes(static_cast<std::int64_t>(task.page->spool_bytes.load())),
                          readable_bytes(static_cast<std::int64_t>(task.page->plan.spool_limit_bytes)));
     case StopReason::kDiskReserve: {
+      // How much is free by now may be much more; the reserve is as it was.
       const auto room = disk_room_of(task.spool_directory.c_str()).value_or(DiskRoom{});
-      return fmt::format(
-          "recording of {} stopped: the disk of {} has {} free, and {} stay free for the job, which goes on", who,
-          task.spool_directory, readable_bytes(static_cast<std::int64_t>(room.free_bytes)),
-          readable_bytes(static_cast<std::int64_t>(room.reserve_bytes())));
+      return fmt::format("recording of {} stopped: less than {} were free on the disk of {}; the job goes on", who,
+                         readable_bytes(static_cast<std::int64_t>(room.reserve_bytes())), task.spool_directory);
     }
+    case StopReason::kWriteFailed:
+      return fmt::format("recording of {} stopped: {}; the job goes on", who, describe_write_failure(*task.page));
     case StopReason::kNone:
       break;
   }

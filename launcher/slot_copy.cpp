@@ -134,8 +134,11 @@ bool SlotCopy::save_rings() {
   const std::string ring_name = text_of(slot_.ring_name);
   if (!is_plain_name(ring_name)) return false;
   const std::string memory_path = source_.spool_directory + "/" + ring_name;
-  const auto saved = spool::salvage_rings(memory_path, spool_path_, counters,
-                                          slot_.events.load(std::memory_order_relaxed), source_.ended_realtime_ns);
+  const bool has_lost = slot_.drops[static_cast<int>(Drop::kSpoolWriteFailed)].load(std::memory_order_relaxed) > 0;
+  const auto reason = has_lost ? spool::FooterReason::kWriteFailed : spool::FooterReason::kSaved;
+  const auto saved =
+      spool::salvage_rings(memory_path, spool_path_, counters, slot_.events.load(std::memory_order_relaxed),
+                           source_.ended_realtime_ns, reason);
   saving_note_ = saved ? "" : saved.error().message;
   if (!saved) return false;
   saved_events_ = saved->events;

@@ -93,6 +93,10 @@ class Drain {
     }
     session.slot->events.store(event_count_, std::memory_order_relaxed);
     session.slot->spool_bytes.store(session.spool.bytes(), std::memory_order_release);
+    if (session.spool.has_failed() && !has_told_failure_) {
+      has_told_failure_ = true;
+      stop_for_write_failure(session.page, session.slot, session.spool.failure());
+    }
     check_limits(now);
   }
 
@@ -259,6 +263,7 @@ class Drain {
   std::uint64_t counted_bytes_ = 0;       // of the spool, in the session page's sum
   std::uint64_t disk_checked_bytes_ = 0;  // of the spool, when its disk was looked at
   bool has_stopped_ = false;              // the recording; what is left is the last pass
+  bool has_told_failure_ = false;         // of the spool
   spool::FooterReason footer_reason_ = spool::FooterReason::kExit;
 };
 
@@ -284,9 +289,8 @@ void* drain_main(void* buffer) {
   prctl(PR_SET_NAME, "jaxprof-drain");
   take_own_descriptors();
   char path[kSpoolPathBytes];
-  if (!join_spool_path(path, session.slot->spool_name) ||
-      !session.spool.resume(path, session.spool.bytes(), session.spool.blocks())) {
-    TextBuffer(session.slot->note, sizeof session.slot->note).append("its spool could not be opened again");
+  if (join_spool_path(path, session.slot->spool_name)) {
+    session.spool.resume(path, session.spool.bytes(), session.spool.blocks());  // the first pass tells a failure
   }
   Drain drain(static_cast<std::uint8_t*>(buffer));
   drain.run();

@@ -18,6 +18,10 @@ void count_spool_bytes(SessionPage* page, std::uint64_t bytes) noexcept;
 // MiB: one system call, on a file that is open anyway. (The wrapper could look for all, but a job may outlive it.)
 void check_disk(SessionPage* page, int fd) noexcept;
 
+// Stops the task's recording because the process of `slot` could not write its spool, for `error`, an errno; the slot's
+// note and its counter kSpoolWriteFailed say so before the stop is seen. Drain thread, once.
+void stop_for_write_failure(SessionPage* page, ProcessSlot* slot, int error) noexcept;
+
 // Why a process that attaches now shall not record; kNone: it shall. Looks at the disk.
 StopReason find_stop(SessionPage* page) noexcept;
 

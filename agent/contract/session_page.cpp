@@ -56,6 +56,8 @@ const char* stop_reason_name(StopReason reason) noexcept {
       return "spool-limit";
     case StopReason::kDiskReserve:
       return "disk-reserve";
+    case StopReason::kWriteFailed:
+      return "write-failed";
     case StopReason::kNone:
       break;
   }

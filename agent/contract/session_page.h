@@ -53,6 +53,7 @@ enum class StopReason : std::uint32_t {
   kDeadline = 1,     // the job's time limit is near
   kSpoolLimit = 2,   // the task's spools have reached SessionPlan::spool_limit_bytes
   kDiskReserve = 3,  // the spool's file system is nearly full, and the job may need the rest
+  kWriteFailed = 4,  // a process could not write its spool; its slot's `note` says why
 };
 // A stable short word for files and messages, e.g. "spool-limit".
 const char* stop_reason_name(StopReason reason) noexcept;
@@ -76,7 +77,7 @@ struct ProcessSlot {
   char unset_variable[64];  // a variable that the template wanted and the process did not have; "" if none
   char spool_name[64];      // in the spool directory
   char ring_name[64];
-  char note[256];                             // of kFailed: why
+  char note[256];                             // of kFailed, or why the spool could not be written
   std::atomic<std::uint32_t> hooks;           // HookBit
   std::atomic<std::uint32_t> nvtx_instances;  // copies of NVTX in the process that called us
   std::atomic<std::uint32_t> nccl_api;        // profiler API version that NCCL chose; 0: none

@@ -69,6 +69,7 @@ enum class FooterReason : std::uint32_t {
   kDeadline = 3,     // the wrapper stopped the recording before the job's time limit; the process went on
   kSpoolLimit = 4,   // … because its task's spools had reached --spool-limit
   kDiskReserve = 5,  // … because the spool's file system was nearly full
+  kWriteFailed = 6,  // … because a spool of the task could not be written, maybe this one: events are lost then
 };
 
 // Why the spool is complete, and what it should hold; followed by CounterRecords.

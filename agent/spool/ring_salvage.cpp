@@ -154,9 +154,10 @@ class Appender {
     write(BlockKind::kAnchors, sizeof record);
   }
 
-  void append_footer(std::span<const CounterRecord> counters, std::uint64_t events_written, std::int64_t realtime_ns) {
+  void append_footer(FooterReason reason, std::span<const CounterRecord> counters, std::uint64_t events_written,
+                     std::int64_t realtime_ns) {
     FooterRecord footer{};
-    footer.reason = static_cast<std::uint32_t>(FooterReason::kSaved);
+    footer.reason = static_cast<std::uint32_t>(reason);
     footer.counter_count = static_cast<std::uint32_t>(counters.size());
     footer.events = events_written + salvage_.events;
     footer.blocks = writer_->blocks();
@@ -242,7 +243,7 @@ Result<SpoolEnd> find_end(const std::string& path) {
 
 Result<Salvage> salvage_rings(const std::string& memory_path, const std::string& spool_path,
                               std::span<const CounterRecord> counters, std::uint64_t events_written,
-                              std::optional<std::int64_t> ended_realtime_ns) {
+                              std::optional<std::int64_t> ended_realtime_ns, FooterReason reason) {
   const SavingNote note(spool_path);
   auto end = find_end(spool_path);
   if (end && !end->has_footer) {
@@ -269,8 +270,9 @@ Result<Salvage> salvage_rings(const std::string& memory_path, const std::string&
   image->for_each(SegmentKind::kRing,
                   [&](const std::uint8_t* segment, std::uint64_t bytes) { appender.append_events(segment, bytes); });
   if (!ended_realtime_ns) appender.append_anchor(end->clock);
-  appender.append_footer(counters, events_written, ended_realtime_ns.value_or(clock_ns(CLOCK_REALTIME)));
+  appender.append_footer(reason, counters, events_written, ended_realtime_ns.value_or(clock_ns(CLOCK_REALTIME)));
   if (writer.has_failed()) {
+    errno = writer.failure();
     return fail_errno(ErrorCode::kOutputFailed, "cannot append what was saved to " + spool_path);
   }
   note.remove();

@@ -26,9 +26,11 @@ struct Salvage {
 // should be), kOutputFailed (the spool cannot be appended to; SPOOL.saving beside it
 // then says where its own end was, and the next attempt begins there). Whoever comes long
 // after the process's end, maybe after the node's next boot, gives `ended_realtime_ns`: the footer then has that time,
-// and no anchor is taken, since today's clocks say nothing of that day's.
+// and no anchor is taken, since today's clocks say nothing of that day's. `reason` is what the footer says:
+// kWriteFailed where the process had lost events because its spool could not be written.
 Result<Salvage> salvage_rings(const std::string& memory_path, const std::string& spool_path,
                               std::span<const CounterRecord> counters, std::uint64_t events_written,
-                              std::optional<std::int64_t> ended_realtime_ns = std::nullopt);
+                              std::optional<std::int64_t> ended_realtime_ns = std::nullopt,
+                              FooterReason reason = FooterReason::kSaved);
 
 }  // namespace jaxprof::spool

@@ -24,14 +24,17 @@ bool SpoolWriter::create(const char* path, std::uint64_t file_id) noexcept {
 bool SpoolWriter::resume(const char* path, std::uint64_t bytes, std::uint32_t sequence) noexcept {
   fd_.reset(open(path, O_WRONLY | O_CLOEXEC | O_APPEND | O_NOFOLLOW));
   identity_ = FileIdentity::of(fd_.get());
-  if (!fd_ || ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) return false;
+  if (!fd_ || ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) {
+    failure_ = errno;
+    return false;
+  }
   bytes_ = bytes;
   sequence_ = sequence;
   return true;
 }
 
 bool SpoolWriter::write_block(BlockKind kind, std::uint8_t* buffer, std::size_t payload_bytes) noexcept {
-  if (!fd_ || has_failed_ || payload_bytes > kMaxPayload) return false;
+  if (!fd_ || failure_ != 0 || payload_bytes > kMaxPayload) return false;
   BlockHeader header{};
   header.magic = kBlockMagic;
   header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
@@ -49,14 +52,14 @@ bool SpoolWriter::write_all(const void* from, std::size_t length) noexcept {
   std::size_t left = length;
   if (FileIdentity::of(fd_.get()) != identity_) {
     fd_.release();  // not ours any more, and not ours to close
-    has_failed_ = true;
+    failure_ = EBADF;
     return false;
   }
   while (left > 0) {
     const ssize_t written = write(fd_.get(), at, left);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      has_failed_ = true;
+      failure_ = written < 0 ? errno : EIO;
       // The file ends with a whole block, or not at all. If even this fails, readers drop the torn block.
       if (ftruncate(fd_.get(), static_cast<off_t>(bytes_)) != 0) return false;
       return false;

@@ -23,7 +23,7 @@ class SpoolWriter {
   bool create(const char* path, std::uint64_t file_id) noexcept;
 
   // Opens a spool that its process has left, cuts it back to `bytes`, and goes on with block `sequence`; false with
-  // errno.
+  // errno, and nothing can be written then.
   bool resume(const char* path, std::uint64_t bytes, std::uint32_t sequence) noexcept;
 
   // `buffer` holds kHeadroom bytes for the header and then the payload. False if the block is not in the file.
@@ -35,7 +35,9 @@ class SpoolWriter {
   // The open file, to ask the system about; -1 if there is none.
   int fd() const noexcept { return fd_.get(); }
   bool is_open() const noexcept { return static_cast<bool>(fd_); }
-  bool has_failed() const noexcept { return has_failed_; }
+  bool has_failed() const noexcept { return failure_ != 0; }
+  // The errno of the first write that failed, for good; EBADF if the descriptor had become another's. 0: none.
+  int failure() const noexcept { return failure_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
   std::uint32_t blocks() const noexcept { return sequence_; }
   // Asks the disk to hold what was written (fdatasync).
@@ -48,7 +50,7 @@ class SpoolWriter {
   FileIdentity identity_;
   std::uint64_t bytes_ = 0;
   std::uint32_t sequence_ = 0;
-  bool has_failed_ = false;
+  int failure_ = 0;
 };
 
 }  // namespace jaxprof::spool

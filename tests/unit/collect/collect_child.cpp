@@ -1,4 +1,5 @@
 // Scenarios that use the event sink as a collector does, without NVTX or NCCL in between.
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -210,6 +211,18 @@ void until_stopped() {
   report("late_string", collect::intern("nobody has said this before") == spool::kLostString);
 }
 
+void cannot_write_its_spool() {
+  attach();
+  mark(1);
+  const rlimit limit{100'000, 100'000};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const SessionPage* page = map_session_page(getenv(kSessionVariable));
+  for (int i = 0; i < 20'000 && page->stop.load() == StopReason::kNone; ++i) {
+    for (int j = 0; j < 16; ++j) mark(7, 800);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 void is_stopped_by_its_wrapper() {
   attach();
   mark(1);
@@ -265,6 +278,7 @@ constexpr Scenario kScenarios[] = {
     {"killed_without_exit", killed_without_exit},
     {"events_after_end", events_after_end},
     {"until_stopped", until_stopped},
+    {"cannot_write_its_spool", cannot_write_its_spool},
     {"is_stopped_by_its_wrapper", is_stopped_by_its_wrapper},
     {"exits_as_it_is_stopped", exits_as_it_is_stopped},
     {"all_attach_at_once", all_attach_at_once},

@@ -93,6 +93,16 @@ TEST(Stop, BeforeAProcessAttachesKeepsItOutWithTheReason) {
   EXPECT_TRUE(std::filesystem::is_empty(child.folder()));
 }
 
+TEST(WriteFailure, StopsTheRecordingAndIsToldWithItsCause) {
+  ChildRun child;
+  ASSERT_EQ(child.run(kProgram, "cannot_write_its_spool"), 0);
+  EXPECT_EQ(child.page().stop.load(), StopReason::kWriteFailed);
+  EXPECT_STREQ(child.slot().note, "its spool could not be written (File too large)");
+  EXPECT_GT(child.drops(Drop::kSpoolWriteFailed), 0u);
+  EXPECT_EQ(child.slot().state.load(), SlotState::kRecording) << "what is left is the wrapper's to save";
+  EXPECT_FALSE(child.trace().footer());
+}
+
 class DiskReserve : public testing::Test {
  protected:
   // A disk for the spools of which all but `free` is taken.

@@ -146,6 +146,12 @@ TEST_F(RingSalvage, AppendsWhatTheSpoolLacksAndAFooter) {
   EXPECT_EQ(content.health.lost_blocks, 0u);
 }
 
+TEST_F(RingSalvage, SaysThatTheProcessHadLostEvents) {
+  write_event(1);
+  ASSERT_TRUE(salvage_rings(memory_path_, spool_, {}, 0, std::nullopt, FooterReason::kWriteFailed));
+  EXPECT_EQ(read(spool_).footer.record.reason, static_cast<std::uint32_t>(FooterReason::kWriteFailed));
+}
+
 TEST_F(RingSalvage, FollowsTheRingAroundItsEnd) {
   const std::uint64_t most = kCapacity / 24 - 2;
   for (std::uint64_t i = 0; i < most; ++i) write_event(i);
