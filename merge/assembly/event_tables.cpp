@@ -302,12 +302,13 @@ void fill_event_tables(const RunSources& sources, RunTables* run, Diagnostics* d
     if (nvtx.never_ended > 0) {
       diagnostics->add(
           Severity::kInfo, "nvtx.never-ended", place, nvtx.never_ended,
-          told_by + counted(nvtx.never_ended, "NVTX range was|NVTX ranges were") + " open when the process ended");
+          told_by + counted(nvtx.never_ended, "NVTX range was|NVTX ranges were") + " open when its recording ended");
     }
     if (nvtx.ends_without_start > 0) {
       diagnostics->add(Severity::kWarning, "nvtx.end-without-start", place, nvtx.ends_without_start,
                        told_by + counted(nvtx.ends_without_start, "NVTX range ends|NVTX ranges end") +
-                           " without a start: it was dropped");
+                           (nvtx.ends_without_start == 1 ? " without a start: it was dropped"
+                                                         : " without a start: they were dropped"));
     }
   }
   const std::vector<Comm> comms = collect_comms(events);

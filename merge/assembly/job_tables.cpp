@@ -5,6 +5,7 @@
 #include <string>
 
 #include "merge/assembly/expected_ranks.h"
+#include "merge/assembly/process_end.h"
 #include "merge/assembly/run_time.h"
 #include "merge/assembly/spool_findings.h"
 #include "merge/assembly/task_findings.h"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "agent/contract/session_page.h"
+#include "merge/assembly/process_end.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -11,6 +12,9 @@ namespace {
 using runfile::Severity;
 using spool::FooterReason;
 using spool::IdentityKey;
+
+// Of a process whose spool could not be written to its end.
+constexpr auto kWriteFailed = static_cast<FooterReason>(6);
 
 // What the wrapper read of a process in the session page when the task ended; null if there is no record.
 const PublishedProcess* record_of(const RunSources& sources, const SourceProcess& process) {
@@ -34,11 +38,13 @@ const char* stop_words(const rundir::SpoolTrace& trace) {
       return "its task's spools had reached --spool-limit";
     case FooterReason::kDiskReserve:
       return "the disk of its spools was nearly full";
-    case FooterReason::kExit:
-    case FooterReason::kSaved:
-      break;
+    default:  // it ended, or its spool could not be written
+      return nullptr;
   }
-  return nullptr;
+}
+
+bool has_footer_of(const rundir::SpoolTrace& trace, FooterReason reason) {
+  return trace.footer() && static_cast<FooterReason>(trace.footer()->record.reason) == reason;
 }
 
 class SpoolFindings {
@@ -55,6 +61,7 @@ class SpoolFindings {
 
   void add_all() {
     add_end();
+    add_write_failure();
     add_damage();
     if (process_.clock == nullptr) {
       add(Severity::kError, "clock.no-anchor", 1,
@@ -86,13 +93,14 @@ class SpoolFindings {
           "was published with " + counted(published, "byte") + " and has " + std::to_string(there) +
               ": the rest of the copy was lost after that");
     } else if (!trace_.footer()) {
-      add(Severity::kError, "spool.cut", 1, "is cut: " + last_event() + "; " + why_cut());
+      add(Severity::kError, "spool.cut", 1, "is cut: " + last_event() + "; " + cut_words(sources_, process_));
     } else if (const char* why = stop_words(trace_); why != nullptr) {
       add(Severity::kWarning, "recording.stopped", 1,
           "ends at " + time_.words(static_cast<std::int64_t>(trace_.footer()->record.realtime_ns)) + ": " + why +
               "; the process went on");
-    } else if (static_cast<FooterReason>(trace_.footer()->record.reason) == FooterReason::kSaved) {
-      add(Severity::kInfo, "process.died", 1, "died without exit; what it had recorded until then was saved");
+    } else if (has_footer_of(trace_, FooterReason::kSaved)) {
+      add(Severity::kInfo, "process.died", 1,
+          death_words(sources_, process_) + "; what it had recorded until then was saved");
     }
   }
 
@@ -107,21 +115,28 @@ class SpoolFindings {
     return "the last event is of " + time_.words(process_.clock->realtime_ns(last));
   }
 
-  std::string why_cut() const {
-    const TaskEnd* end = end_of(sources_, process_);
-    if (end == nullptr && process_.task >= 0) {
-      return "its wrapper was killed, or the run goes on; `jaxprof collect " + sources_.directory + "` on " +
-             trace_.identity().text(IdentityKey::kHost) + " may have more";
+  // The local disk took no more: what came after that is lost, which makes the run partial.
+  void add_write_failure() {
+    const auto drop = trace_.drops().find(static_cast<std::uint32_t>(Drop::kSpoolWriteFailed));
+    const std::uint64_t lost = drop == trace_.drops().end() ? 0 : drop->second;
+    if (has_footer_of(trace_, kWriteFailed)) {
+      const std::string when = time_.words(static_cast<std::int64_t>(trace_.footer()->record.realtime_ns));
+      add(Severity::kError, "recording.failed", std::max<std::uint64_t>(lost, 1),
+          lost > 0
+              ? "could not be written any further: disk full or file size limit, since " + when
+              : "ends at " + when + ": another spool of its task could not be written: disk full or file size limit");
+    } else if (lost > 0) {
+      add(Severity::kError, "recording.failed", lost,
+          "could not be written at some time, which is not known: disk full or file size limit");
     }
-    return "the process was killed, called _exit or exec, or still runs, or its disk was full";
   }
 
   void add_damage() {
     const spool::SpoolHealth& health = trace_.health();
     if (health.skipped_bytes > 0) {
       add(Severity::kError, "spool.damaged", health.skipped_bytes,
-          "has damage: " + counted(health.skipped_bytes, "byte") + " in " +
-              counted(health.skipped_stretches, "stretch was|stretches were") + " skipped");
+          "has damage: " + counted(health.skipped_bytes, "byte was|bytes were") + " skipped in " +
+              counted(health.skipped_stretches, "stretch|stretches"));
     }
     if (health.torn_tail_bytes > 0) {
       add(Severity::kWarning, "spool.torn", health.torn_tail_bytes,
@@ -181,12 +196,6 @@ void find_rank_on_two_nodes(const RunSources& sources, const RunTime& time, Diag
 }
 
 }  // namespace
-
-const TaskEnd* end_of(const RunSources& sources, const SourceProcess& process) {
-  if (process.task < 0) return nullptr;
-  const rundir::FoundTask& task = sources.tasks[static_cast<std::size_t>(process.task)];
-  return task.end ? &*task.end : nullptr;
-}
 
 std::uint64_t untold_drops(const RunSources& sources, const SourceProcess& process) {
   const PublishedProcess* record = record_of(sources, process);

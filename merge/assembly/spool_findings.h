@@ -4,15 +4,11 @@
 
 #include <cstdint>
 
-#include "agent/contract/task_record.h"
 #include "merge/assembly/diagnostics.h"
 #include "merge/assembly/run_sources.h"
 #include "merge/assembly/run_time.h"
 
 namespace jaxprof::assembly {
-
-// How the task of a process ended; null if nobody says.
-const TaskEnd* end_of(const RunSources& sources, const SourceProcess& process);
 
 // Losses that the spool does not tell of but the wrapper does: counted after the last flush, or on a full disk.
 std::uint64_t untold_drops(const RunSources& sources, const SourceProcess& process);

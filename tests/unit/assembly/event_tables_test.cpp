@@ -78,7 +78,7 @@ TEST(EventTables, FindingsAboutRangesNameTheirRank) {
   recording.push(1, 0, 0, "open", 100);
   run.add_rank(recording, 3, 4, "n1");
   EXPECT_THAT(findings(run.assemble().tables, "nvtx.never-ended"),
-              ElementsAre("rank 3 on n1: 1 NVTX range was open when the process ended"));
+              ElementsAre("rank 3 on n1: 1 NVTX range was open when its recording ended"));
 }
 
 TEST(EventTables, SizesFollowTheConventionOfTheOperation) {

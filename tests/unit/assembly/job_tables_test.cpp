@@ -192,7 +192,8 @@ TEST_F(JobTablesTest, ADeathWhoseRecordsWereSavedIsComplete) {
   run_.add_rank(recording, 0, 1, "n0");
   assemble();
   EXPECT_FALSE(assembled_.is_partial);
-  EXPECT_THAT(findings(tables(), "process.died"), ElementsAre(HasSubstr("died without exit")));
+  EXPECT_THAT(findings(tables(), "process.died"),
+              ElementsAre(HasSubstr("ended without its exit handlers (killed, _exit or exec)")));
   EXPECT_EQ(tables().diagnostics.severity.at(0), runfile::Severity::kInfo);
   EXPECT_EQ(tables().processes.is_complete[0], 1);
 }
