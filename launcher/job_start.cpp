@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -80,7 +81,6 @@ Result<StartedJob> start_job(const JobStart& start) {
   if (job.pid == 0) become_job(plan);
   if (job.pid < 0) return fail_errno(ErrorCode::kNodeNotReady, "cannot start a process");
   failure_out.reset();
-  leave_descriptors_to_job();
   // Returns when the exec has closed the other end, or failed.
   int failure = 0;
   ssize_t length;
@@ -88,6 +88,12 @@ Result<StartedJob> start_job(const JobStart& start) {
     length = read(failure_in.get(), &failure, sizeof failure);
   } while (length < 0 && errno == EINTR);
   if (length == sizeof failure) job.exec_errno = failure;
+  if (job.exec_errno == E2BIG) {
+    waitpid(job.pid, nullptr, 0);
+    return fail(ErrorCode::kNodeNotReady,
+                "with the agent's variables the command and its environment are longer than the system takes");
+  }
+  leave_descriptors_to_job();
   return job;
 }
 

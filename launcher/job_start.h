@@ -42,7 +42,8 @@ struct StartedJob {
 };
 
 // Main thread, before any other is started: the kernel takes the death of the thread that forked for the wrapper's.
-// Returns once the exec has happened or failed. kNodeNotReady if no process could be made.
+// Returns once the exec has happened or failed. kNodeNotReady, with all descriptors as they were, if no process could
+// be made or the kernel finds arguments and environment too long: without our variables they may fit.
 Result<StartedJob> start_job(const JobStart& start);
 
 }  // namespace jaxprof::launcher

@@ -17,10 +17,7 @@
 namespace jaxprof::launcher {
 namespace {
 
-constexpr std::int64_t kMemory_ns = 1'000'000'000;
-
 // The canary's life: as small as it can be, since it holds a copy of the wrapper's memory.
-template <typename Report>
 [[noreturn]] void sing(const sigset_t& watched, int out, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);
@@ -30,8 +27,7 @@ template <typename Report>
   for (;;) {
     const int signal = sigwaitinfo(&watched, nullptr);
     if (signal <= 0) continue;
-    const Report report{clock_ns(CLOCK_MONOTONIC), signal, 0};
-    if (write(out, &report, sizeof report) != sizeof report) _exit(0);
+    if (write(out, &signal, sizeof signal) != sizeof signal) _exit(0);
   }
 }
 
@@ -53,7 +49,7 @@ bool is_in_mask(std::string_view hexadecimal, int signal) {
 
 }  // namespace
 
-SignalCanary::SignalCanary(const sigset_t& watched) {
+SignalCanary::SignalCanary(const sigset_t& watched, CanaryGroup group) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return;
   reports_fd_.reset(ends[0]);
@@ -61,7 +57,9 @@ SignalCanary::SignalCanary(const sigset_t& watched) {
   fcntl(reports_fd_.get(), F_SETFL, O_NONBLOCK);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) sing<Report>(watched, out.get(), parent);
+  if (pid_ == 0) sing(watched, out.get(), parent);
+  // By the parent, so that it is done before the first signal can be judged by it.
+  if (pid_ > 0 && group == CanaryGroup::kOwn) setpgid(pid_, pid_);
 }
 
 SignalCanary::~SignalCanary() {
@@ -78,16 +76,24 @@ CanaryState SignalCanary::look_for(int signal) const {
     return CanaryState::kGotIt;
   }
   const std::string_view state = field(*status, "State:");
-  return state.starts_with('R') || state.starts_with('D') ? CanaryState::kBusy : CanaryState::kAtRest;
+  const bool is_at_rest = state.empty() || std::string_view("RDT").find(state.front()) == std::string_view::npos;
+  return is_at_rest ? CanaryState::kAtRest : CanaryState::kBusy;
 }
 
 void SignalCanary::listen() {
   if (!reports_fd_) return;
-  Report report;
+  const std::int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+  int signal = 0;
   // Writes of this size are whole (PIPE_BUF).
-  while (read(reports_fd_.get(), &report, sizeof report) == sizeof report) reports_.push_back(report);
-  const std::int64_t oldest_ns = clock_ns(CLOCK_MONOTONIC) - kMemory_ns;
-  std::erase_if(reports_, [oldest_ns](const Report& r) { return r.monotonic_ns < oldest_ns; });
+  while (read(reports_fd_.get(), &signal, sizeof signal) == sizeof signal) reports_.push_back({now_ns, signal});
+}
+
+void SignalCanary::forget_before(std::int64_t oldest_ns) {
+  std::erase_if(reports_, [oldest_ns](const Report& report) { return report.read_ns < oldest_ns; });
+}
+
+void SignalCanary::forget(int signal) {
+  std::erase_if(reports_, [signal](const Report& report) { return report.signal == signal; });
 }
 
 bool SignalCanary::takes_report_of(int signal) {

@@ -1,8 +1,9 @@
 // Who else got this signal? Depending on the batch system's process tracking, a signal to a task reaches only the
 // task's own process (our wrapper), or the whole process group, or every descendant. The job must get each exactly as
-// it would without us: once. No rule about launchers tells; a witness does. The canary is a tiny sibling of the job in
-// the same process group that reports every signal it gets. What the canary got, the job got too. (Measured: with
-// Slurm's cgroup tracking only the wrapper gets SIGTERM, with linuxproc, pgid and mpirun all do.)
+// it would without us: once. No rule about launchers tells; a witness does. A canary is a tiny sibling of the job that
+// reports every signal it gets. What one in the wrapper's process group got, that group was sent; what one in a group
+// of its own got, every descendant was. (Measured: with Slurm's cgroup tracking only the wrapper gets SIGTERM, with
+// pgid and mpirun the group does, with linuxproc all do.) What follows from that for the job is signal_relay.h.
 #pragma once
 
 #include <signal.h>
@@ -21,10 +22,15 @@ enum class CanaryState {
   kBusy,    // it may have taken a signal that it is about to report
 };
 
+enum class CanaryGroup {
+  kWrappers,  // the process group that it is born into
+  kOwn,       // one of which it is the only member
+};
+
 // Used by one thread. Signals in `watched` must be blocked before it is made.
 class SignalCanary {
  public:
-  explicit SignalCanary(const sigset_t& watched);
+  SignalCanary(const sigset_t& watched, CanaryGroup group);
   ~SignalCanary();
   SignalCanary(const SignalCanary&) = delete;
   SignalCanary& operator=(const SignalCanary&) = delete;
@@ -38,16 +44,20 @@ class SignalCanary {
   // On a node with more to do than processors a report may be late. The kernel knows better what was sent: looks for
   // `signal` among what is pending (/proc/PID/status).
   CanaryState look_for(int signal) const;
-  // Reads what the canary has reported by now, without waiting, and forgets what is older than a second.
+  // Reads what the canary has reported by now, without waiting. A report counts from its reading: the wrapper may have
+  // been stopped since it was written.
   void listen();
+  // Forgets what was read before `oldest_ns` (CLOCK_MONOTONIC).
+  void forget_before(std::int64_t oldest_ns);
+  // Forgets all reports of `signal`.
+  void forget(int signal);
   // True if a report of `signal` was there, which is thereby used up: each receipt answers once.
   bool takes_report_of(int signal);
 
  private:
   struct Report {
-    std::int64_t monotonic_ns;
-    std::int32_t signal;
-    std::int32_t unused;
+    std::int64_t read_ns;  // CLOCK_MONOTONIC
+    int signal;
   };
 
   pid_t pid_ = -1;

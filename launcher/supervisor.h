@@ -1,13 +1,12 @@
 // The wrapper is the job's parent to the end, since a batch system kills all that is left once the task's own process
-// is gone. The job must not notice: same process group, same signals, and whoever waits for the wrapper sees what the
-// job did, exit code or signal. As the job's reaper, and as pid 1 of a container, the wrapper waits for every orphan.
-// Everything here runs in the main thread.
+// is gone. The job must not notice: same process group, same signals (signal_relay.h), and whoever waits for the
+// wrapper sees what the job did, exit code or signal or stop (job_control.h). As the job's reaper, and as pid 1 of a
+// container, the wrapper waits for every orphan. Everything here runs in the main thread.
 #pragma once
 
 #include <signal.h>
 #include <sys/types.h>
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,8 +14,9 @@
 #include <vector>
 
 #include "agent/base/result.h"
+#include "launcher/job_control.h"
 #include "launcher/job_start.h"
-#include "launcher/signal_canary.h"
+#include "launcher/signal_relay.h"
 
 namespace jaxprof::launcher {
 
@@ -38,7 +38,8 @@ class Supervisor {
   Supervisor();
 
   // Starts `command`, found by PATH, with `environment`, the signal mask and the dispositions that the wrapper was
-  // started with. kNodeNotReady if no process could be made; a command that does not exist is a job that ended.
+  // started with. kNodeNotReady if no process could be made, or if the command with this environment is too long for
+  // the kernel; a command that does not exist is a job that ended.
   Status start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                OnHardKill on_hard_kill);
 
@@ -59,33 +60,27 @@ class Supervisor {
   void let_go();
 
  private:
-  // A signal of which nobody knows yet whether the job got it too.
-  struct Undecided {
-    siginfo_t signal;
-    std::int64_t since_ns;     // CLOCK_MONOTONIC
-    std::int64_t deadline_ns;  // the job did not get what the canary has not got by then
-  };
-
-  // Waits for children that have ended. False if there were none. `status` is filled in if the command is one.
+  // Waits for children that have ended or stopped. False if there were none. `status` is filled in if the command is
+  // one that has ended.
   bool reap(JobStatus* status);
   // Sleeps until the next signal or decision, and does what is to be done about either.
   void serve_signals();
   void take(const siginfo_t& signal);
-  // Drops what the job got by itself, sends it what it has not got in time. One signal never holds up another.
+  // Does what is due about signals that were taken.
   void decide();
-  void pass_on(const siginfo_t& signal) const;
-  void stop_with_group() const;
+  void follow_stop();
   // Children that descend from the command, which has ended.
   std::vector<pid_t> rest_of_job() const;
 
   sigset_t held_;
   sigset_t original_mask_;
   struct sigaction original_chld_;
-  std::optional<SignalCanary> canary_;
-  std::vector<Undecided> undecided_;
+  std::optional<SignalRelay> relay_;
+  JobControl job_control_;
   std::vector<pid_t> earlier_children_;  // not of the job: the publishing, and those of who became the wrapper by exec
   StartedJob job_;
   bool has_command_ended_ = false;
+  int stop_to_follow_ = 0;  // the signal that the job was stopped by
   bool is_asked_to_end_ = false;
   std::function<void()> tell_asked_to_end_ = [] {};
 };

@@ -28,9 +28,25 @@ class OpenMpi(SignalCase):
             job.send(signal.SIGUSR2)
         self.assert_same_signals(MPIRUN, act, "--end-on", "SIGUSR2", times={"SIGUSR1": 3, "SIGUSR2": 1})
 
+    def test_of_a_group_of_its_own(self):
+        def act(job):
+            thrice(send(signal.SIGUSR1))(job)
+            job.send(signal.SIGTERM)
+        self.assert_same_signals(MPIRUN, act, "--own-group", times={"SIGUSR1": 3, "SIGTERM": 1})
+
     def test_rank_that_fails(self):
         plain, wrapped = self.run_both(MPIRUN, lambda job: job.leave(), "--leave", "1:5")
         self.assertEqual(wrapped["0"].count("SIGTERM"), plain["0"].count("SIGTERM"), (plain, wrapped))
+
+
+class OpenMpiWithTimeout(SignalCase):
+    WITHIN = ("timeout", "200")
+    N_RANKS = 1
+
+    def test_asked_to_end(self):
+        plain, wrapped = self.run_both((*MPIRUN[:-1], "1"), send(signal.SIGTERM), "--end-on", "SIGTERM")
+        self.assertIn("SIGTERM", plain["0"])
+        self.assertIn("SIGTERM", wrapped["0"])
 
 
 class Hydra(SignalCase):

@@ -42,14 +42,14 @@ def what_srun_says_of_tasks(text):
 
 
 class LoggedJob:
-    """The logger under `launcher` (words), with `wrapper` (words) before it."""
+    """The logger under `launcher` (words), with `wrapper` (words) before it and before the words of `within`."""
 
-    def __init__(self, name, launcher, wrapper, logger_options, n_ranks):
+    def __init__(self, name, launcher, wrapper, within, logger_options, n_ranks):
         self.folder = Path(name).absolute()
         self.folder.mkdir()
         self.n_ranks = n_ranks
         self.mark = uuid.uuid4().hex
-        self.process = tools.start(*launcher, *wrapper, "/usr/bin/python3", LOGGER, self.folder, *logger_options,
+        self.process = tools.start(*launcher, *wrapper, *within, "/usr/bin/python3", LOGGER, self.folder, *logger_options,
                                    env=tools.environment(**{MARK: self.mark}))
         self.ended = None
 
@@ -104,12 +104,13 @@ class LoggedJob:
 class SignalCase(tools.OwnFolderCase):
     N_RANKS = 2
     IS_STATUS_LUCK = False  # of the launcher, without us as well
+    WITHIN = ()  # words of the command before the logger
 
     def run_both(self, launcher, act, *logger_options):
         """Runs the job plain and wrapped at the same time and lets `act` happen to both. Returns what the plain one and
         what the wrapped one got, after the comparison of everything else."""
         wrapper = (tools.EXEC, "--quiet", "-o", "prof/rank%r", "--")
-        jobs = [LoggedJob(name, launcher, words, logger_options, self.N_RANKS)
+        jobs = [LoggedJob(name, launcher, words, self.WITHIN, logger_options, self.N_RANKS)
                 for name, words in (("plain", ()), ("wrapped", wrapper))]
         for job in jobs:
             self.addCleanup(job.kill_left)

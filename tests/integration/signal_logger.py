@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """A job's process that writes down every signal it gets, and ends as told: the witness of the signal tests.
 
-    signal_logger.py FOLDER [--end-on SIGNAL] [--leave RANK:CODE]
+    signal_logger.py FOLDER [--own-group] [--end-on SIGNAL] [--leave RANK:CODE]
 
 FOLDER/RANK gets a line "ready PID JOB" and then one "NAME REALTIME" a signal, FOLDER/RANK.child the same of a child
 that does nothing but that. With --end-on it dies of SIGNAL, half a second after it got it, so that a second delivery
 would still be seen. With --leave the rank exits with CODE once FOLDER/leave exists. Without either it waits to be
-killed; after some minutes both exit with 99.
+killed; after some minutes both exit with 99. With --own-group it first makes a process group, as GNU timeout and
+interactive shells do, unless its launcher has made it one already.
 """
 
 import argparse
@@ -63,10 +64,13 @@ def end(child, log, died_of):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--own-group", action="store_true")
     parser.add_argument("--end-on", type=lambda name: signal.Signals[name])
     parser.add_argument("--leave", type=lambda text: text.split(":"), default=("", "0"))
     arguments = parser.parse_args()
     deadline = time.monotonic() + LIVES_S
+    if arguments.own_group:
+        os.setpgrp()
     signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
     child = os.fork()
     path = arguments.folder / rank()

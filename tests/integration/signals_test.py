@@ -59,6 +59,30 @@ class Delivered(SignalCase):
         self.assertEqual(wrapped["1"], [])
 
 
+class OwnGroup(SignalCase):
+    """A command that makes a process group of its own. Without the wrapper it leads one already and stays in it."""
+
+    def test_scancel(self):
+        self.assert_same_signals(SRUN, scancel(), "--own-group", "--end-on", "SIGTERM", times={"SIGTERM": 1, "SIGCONT": 1})
+
+    def test_scancel_with_a_signal_three_times(self):
+        def act(job):
+            thrice(scancel("-s", "USR1"))(job)
+            scancel()(job)
+        self.assert_same_signals(SRUN, act, "--own-group", "--end-on", "SIGTERM", times={"SIGUSR1": 3, "SIGTERM": 1})
+
+
+class UnderTimeout(SignalCase):
+    """GNU timeout passes on what it gets, so that its command gets some signals twice, without us as well."""
+    WITHIN = ("timeout", "200")
+
+    def test_scancel(self):
+        plain, wrapped = self.run_both(SRUN, scancel(), "--end-on", "SIGTERM")
+        for rank in map(str, range(self.N_RANKS)):
+            self.assertIn("SIGTERM", plain[rank])
+            self.assertIn("SIGTERM", wrapped[rank])
+
+
 class Killed(SignalCase):
     """Slurm ends the step hard: there is little to deliver, and nothing may be left."""
 

@@ -3,8 +3,11 @@
 whoever is left, holds no pipe of the job's open, and does pid 1's duty in a container. No launcher.
 """
 
+import errno
 import os
+import resource
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -85,7 +88,7 @@ class Stop(tools.OwnFolderCase):
         wrapper = subprocess.Popen((*WRAPPER, "--", "sh", "-c", "echo $$ >job; while :; do sleep 0.02; done"),
                                    env=tools.environment(), stdin=subprocess.DEVNULL, preexec_fn=os.setpgrp)
         self.addCleanup(wrapper.wait)
-        self.addCleanup(os.killpg, wrapper.pid, signal.SIGKILL)
+        self.addCleanup(lambda: wrapper.poll() is None and os.killpg(wrapper.pid, signal.SIGKILL))
         wait_until(lambda: Path("job").exists() and first_line("job"), "the job runs")
         return wrapper.pid, int(first_line("job"))
 
@@ -99,13 +102,124 @@ class Stop(tools.OwnFolderCase):
             for pid in (wrapper, job):
                 wait_until(lambda pid=pid: self.state(pid) in "SRD", "it goes on")
 
+    def wait_for_states(self, states, *pids):
+        for pid in pids:
+            wait_until(lambda pid=pid: self.state(pid) in states, f"a state of {states}")
+
     def test_of_the_wrapper_alone_is_the_jobs(self):
         wrapper, job = self.start()
         os.kill(wrapper, signal.SIGTSTP)
-        wait_until(lambda: self.state(job) == "T", "the job stops")
-        self.assertIn(self.state(wrapper), "SRD")
+        self.wait_for_states("T", job, wrapper)
         os.kill(wrapper, signal.SIGCONT)
-        wait_until(lambda: self.state(job) in "SRD", "the job goes on")
+        self.wait_for_states("SRD", job, wrapper)
+
+    def test_of_the_job_is_the_wrappers(self):
+        """And whoever sets the job going again, or kills it, need not know of the wrapper."""
+        wrapper, job = self.start()
+        for _ in range(2):
+            os.kill(job, signal.SIGSTOP)
+            self.wait_for_states("T", job, wrapper)
+            os.kill(job, signal.SIGCONT)
+            self.wait_for_states("SRD", job, wrapper)
+        os.kill(job, signal.SIGSTOP)
+        self.wait_for_states("T", wrapper)
+        os.kill(job, signal.SIGKILL)
+        wait_until(lambda: not is_alive(wrapper), "the wrapper ends too")
+
+
+class OwnGroup(tools.OwnFolderCase):
+    """A command that has left the process group that a shell (the test) made for it."""
+
+    JOB = """
+import os, signal, sys
+os.setpgrp()
+watched = {signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT}
+signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+child = os.fork()
+log = os.open("child" if child == 0 else "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+os.write(log, f"{os.getpid()}\\n".encode())
+while True:
+    got = signal.sigwait(watched)
+    os.write(log, f"{signal.Signals(got).name}\\n".encode())
+    if got == signal.SIGUSR2 and child:
+        os.waitpid(child, 0)
+    if got == signal.SIGUSR2:
+        sys.exit(7)
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.wrapper = subprocess.Popen((*WRAPPER, "--", "/usr/bin/python3", "-c", self.JOB),
+                                        env=tools.environment(), stdin=subprocess.DEVNULL, preexec_fn=os.setpgrp)
+        self.addCleanup(self.wrapper.wait)
+        self.addCleanup(self.wrapper.kill)
+        for name in ("log", "child"):
+            wait_until(lambda name=name: Path(name).exists() and "\n" in Path(name).read_text(), "the job runs")
+
+    def got(self, name):
+        return Path(name).read_text().split()[1:]
+
+    def test_gets_a_signal_to_the_group_once_with_its_children(self):
+        os.killpg(self.wrapper.pid, signal.SIGUSR1)
+        for name in ("log", "child"):
+            wait_until(lambda name=name: self.got(name), "the signal arrives")
+        os.killpg(self.wrapper.pid, signal.SIGUSR2)  # a second USR1 would come before this
+        self.assertEqual(self.wrapper.wait(tools.LIMIT_SECONDS), 7)
+        self.assertEqual([self.got("log"), self.got("child")], [["SIGUSR1", "SIGUSR2"]] * 2)
+
+    def test_gets_a_signal_to_the_task_alone(self):
+        self.wrapper.send_signal(signal.SIGUSR1)
+        wait_until(lambda: self.got("log"), "the signal arrives")
+        os.killpg(self.wrapper.pid, signal.SIGUSR2)
+        self.assertEqual(self.wrapper.wait(tools.LIMIT_SECONDS), 7)
+        self.assertEqual([self.got("log"), self.got("child")], [["SIGUSR1", "SIGUSR2"], ["SIGUSR2"]])
+
+
+class OtherUser(tools.OwnFolderCase):
+    """A set-uid program that has made itself root entirely, as sudo does, under a wrapper that is nobody's."""
+
+    JOB = "import os, time; os.setuid(0); open('job', 'w').write('runs'); time.sleep(3); os._exit(5)"
+
+    @unittest.skipUnless(os.getuid() == 0, "takes root to make a set-uid program")
+    def test_that_a_signal_is_refused_is_told_once(self):
+        shutil.copy(os.path.realpath("/usr/bin/python3"), "python")
+        os.chmod("python", 0o4755)
+        os.chmod(".", 0o777)
+        wrapper = subprocess.Popen((*WRAPPER, "--", "./python", "-I", "-c", self.JOB), user=65534, group=65534,
+                                   env=tools.environment(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(wrapper.kill)
+        wait_until(lambda: Path("job").exists() or wrapper.poll() is not None, "the job runs")
+        for _ in range(2):
+            wrapper.send_signal(signal.SIGTERM)
+            time.sleep(0.2)
+        said = wrapper.communicate(timeout=tools.LIMIT_SECONDS)[1].decode()
+        self.assertEqual(wrapper.returncode, 5, said)
+        self.assertEqual(said.count("the command runs as another user: SIGTERM could not be passed on"), 1, said)
+
+
+class LongCommand(tools.OwnFolderCase):
+    def test_that_leaves_no_room_for_the_variables_runs_without_them(self):
+        """Fills what the kernel gives to arguments and environment (a quarter of the stack) to the last word."""
+        show = 'env | grep -c "^JAXPROF_SESSION"; exit 7'
+        
+        def limit():
+            resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, 1 << 20))
+        words = (*WRAPPER, "--", "sh", "-c", show)
+
+        def run(n_words):
+            try:
+                return subprocess.run((*words, *["x" * 100] * n_words), env={"PATH": os.environ["PATH"]}, preexec_fn=limit,
+                                      stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            except OSError as error:
+                self.assertEqual(error.errno, errno.E2BIG)
+                return None
+        fits, too_long = 0, 1 << 12
+        while too_long - fits > 1:
+            middle = (fits + too_long) // 2
+            fits, too_long = (fits, middle) if run(middle) is None else (middle, too_long)
+        job = run(fits)
+        self.assertEqual((job.returncode, job.stdout), (7, "0\n"), job.stderr)
+        self.assertIn("runs unprofiled: with the agent's variables the command", job.stderr)
 
 
 class Descriptors(tools.OwnFolderCase):
