@@ -85,7 +85,7 @@ void LimitWatch::stop() {
   thread_.join();
 }
 
-void LimitWatch::run(std::stop_token stop) {
+void LimitWatch::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     if (look()) return;
     std::unique_lock lock(mutex_);

@@ -28,7 +28,7 @@ class LimitWatch {
   void stop();
 
  private:
-  void run(std::stop_token stop);
+  void run(const std::stop_token& stop);
   // True if there is nothing more to look for.
   bool look();
   bool say_once();

@@ -96,7 +96,9 @@ spool::StringId intern_wide(const wchar_t* text) noexcept {
   char utf8[4096];
   std::size_t length = 0;
   for (; *text != L'\0' && length + 4 <= sizeof utf8; ++text) {
-    auto c = static_cast<std::uint32_t>(*text);
+    static_assert(sizeof *text == sizeof(char32_t));
+    char32_t c = 0;
+    std::memcpy(&c, text, sizeof c);
     if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = 0xfffd;
     if (c < 0x80) {
       utf8[length++] = static_cast<char>(c);
