@@ -3,6 +3,7 @@
 // says so.
 #include <unistd.h>
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ Result<int> run(std::vector<std::string> arguments) {
   if (!found) return tl::unexpected(std::move(found.error()));
 
   const assembly::AssembledRun assembled = assembly::assemble_run(std::move(found->run));
+  runfile::WriteOptions write_options;
+  write_options.may_replace = options->may_replace;
+  const auto written = runfile::write_run_file(assembled.tables, options->output, write_options);
+  // The run file comes first: who reads the lines may be slow, or gone.
   if (!options->is_quiet) {
     if (!found->note.empty()) print(note_line(found->note));
     print(clock_line(assembled.tables));
@@ -47,9 +52,6 @@ Result<int> run(std::vector<std::string> arguments) {
     for (const std::string& line : finding_lines(assembled.tables)) print(line);
     if (assembled.tables.processes.process.empty()) print(nothing_line(assembled.tables));
   }
-  runfile::WriteOptions write_options;
-  write_options.may_replace = options->may_replace;
-  const auto written = runfile::write_run_file(assembled.tables, options->output, write_options);
   if (!written) return tl::unexpected(written.error());
   if (!options->is_quiet) print(written_line(options->output, written->size_bytes, assembled.is_partial));
   return assembled.is_partial && !options->allows_partial ? exit_status(ErrorCode::kPartial) : 0;
@@ -59,6 +61,7 @@ Result<int> run(std::vector<std::string> arguments) {
 }  // namespace jaxprof::merge
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader of our lines that is gone costs the lines only
   jaxprof::set_program_name("jaxprof-merge");
   const auto status = jaxprof::merge::run({argv + 1, argv + argc});
   if (status) return *status;
