@@ -73,7 +73,7 @@ LimitWatch::LimitWatch(const Options& options, const Task& task)
 
 void LimitWatch::start() {
   try {
-    thread_ = std::jthread([this](std::stop_token stop) { run(std::move(stop)); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   } catch (const std::system_error&) {
     return;
   }
