@@ -228,6 +228,7 @@ void fill_job_tables(const RunSources& sources, RunTables* run, Diagnostics* dia
     fill_process(sources, i, run);
     diagnose_spool(sources, i, time, diagnostics);
   }
+  diagnose_uncollected(sources, diagnostics);
   diagnose_files(sources, diagnostics);
   diagnose_spools_together(sources, time, diagnostics);
   for (const auto& [key, model] : sources.clocks) {

@@ -1,6 +1,10 @@
 #include "merge/assembly/run_sources.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "agent/contract/run_layout.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -36,9 +40,34 @@ RunSources::ClockKey clock_key(const rundir::SpoolTrace& trace) {
           static_cast<std::int64_t>(trace.event_clock()), is_counter ? 0 : id.number(IdentityKey::kTimeNamespace)};
 }
 
-// A complete spool tells more than a cut one, and a longer one more than a shorter.
+// Does a spool have the name that its process gave it, or that it had while it was being published?
+bool has_own_name(const rundir::SpoolTrace& trace) {
+  const spool::SpoolIdentity& id = trace.identity();
+  const std::string stem = id.text(IdentityKey::kStem);
+  const std::string long_stem =
+      run_layout::stem_of_process(stem, id.text(IdentityKey::kHost), id.number(IdentityKey::kPid));
+  const std::string name = trace.path().substr(trace.path().rfind('/') + 1);
+  const auto is_named = [&name](const std::string& own) {
+    const std::string whole = own + run_layout::kSpoolSuffix;
+    return name == whole || name == whole + run_layout::kPartSuffix;
+  };
+  return is_named(stem) || is_named(long_stem);
+}
+
+// A complete spool tells more than a cut one, and of cut ones the longer. Of complete ones the copy is the one that has
+// another's name.
 auto completeness(const SourceProcess& process) {
-  return std::pair(process.trace.footer().has_value(), process.trace.health().file_bytes);
+  const bool is_complete = process.trace.footer().has_value();
+  const bool is_own = has_own_name(process.trace);
+  return std::tuple(is_complete, is_complete && is_own, process.trace.health().file_bytes, is_own);
+}
+
+bool are_identical(const std::string& path, const std::string& other) {
+  std::ifstream a(path, std::ios::binary);
+  std::ifstream b(other, std::ios::binary);
+  return a && b &&
+         std::equal(std::istreambuf_iterator<char>(a), std::istreambuf_iterator<char>(),
+                    std::istreambuf_iterator<char>(b), std::istreambuf_iterator<char>());
 }
 
 // A spool that was copied beside itself must not be counted twice: the copies have one file id.
@@ -53,7 +82,8 @@ void leave_out_duplicates(RunSources* sources) {
     }
     SourceProcess& rival = kept[first->second];
     if (completeness(rival) < completeness(process)) std::swap(rival, process);
-    sources->duplicates.push_back({rival.trace.path(), process.trace.path()});
+    sources->duplicates.push_back(
+        {rival.trace.path(), process.trace.path(), are_identical(rival.trace.path(), process.trace.path())});
   }
   sources->processes = std::move(kept);
 }

@@ -29,8 +29,9 @@ struct SourceProcess {
 
 // Two files that hold the same spool, of which one is left out.
 struct DuplicateSpool {
-  std::string kept;      // path
-  std::string left_out;  // path
+  std::string kept;           // path
+  std::string left_out;       // path
+  bool is_identical = false;  // byte for byte
 };
 
 // A spool of another run among this run's.

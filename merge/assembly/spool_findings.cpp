@@ -1,7 +1,9 @@
 #include "merge/assembly/spool_findings.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "agent/contract/session_page.h"
 #include "merge/assembly/process_end.h"
@@ -172,6 +174,20 @@ std::string span_words(const RecordedSpan& span, const RunTime& time) {
   return "from " + time.words(span.first_ns) + ", to " + time.words(span.last_ns);
 }
 
+// A spool tells what its process did, and only its task's records how the task ended. Once a task.
+void find_lost_records(const RunSources& sources, Diagnostics* diagnostics) {
+  std::set<std::pair<std::uint32_t, std::int64_t>> told;  // node and pid of the wrapper
+  for (std::size_t i = 0; i < sources.processes.size(); ++i) {
+    const SourceProcess& process = sources.processes[i];
+    const spool::SpoolIdentity& id = process.trace.identity();
+    if (process.task >= 0 || !told.emplace(process.node, id.number(IdentityKey::kWrapperPid)).second) continue;
+    diagnostics->add(Severity::kWarning, "task.no-record", {process.rank, static_cast<std::uint32_t>(i), process.node},
+                     1,
+                     who(process.rank, id.text(IdentityKey::kHost)) +
+                         ": its task's records are gone or cannot be read: how it ended is not known");
+  }
+}
+
 // Two launchers that each count from 0, or a variable that is the same on all nodes: the ranks' data would be taken for
 // one rank's. Processes that follow each other are one rank that was started again.
 void find_rank_on_two_nodes(const RunSources& sources, const RunTime& time, Diagnostics* diagnostics) {
@@ -215,11 +231,12 @@ void diagnose_spools_together(const RunSources& sources, const RunTime& time, Di
       diagnostics->add(Severity::kInfo, "spool.part-left", {}, 1,
                        pair.left_out + " is an earlier state of " + pair.kept + " and was left out");
     } else {
-      diagnostics->add(
-          Severity::kError, "spool.duplicate", {}, 1,
-          pair.left_out + " is a copy of the spool " + pair.kept + " and was left out; remove one of them");
+      diagnostics->add(pair.is_identical ? Severity::kWarning : Severity::kError, "spool.duplicate", {}, 1,
+                       pair.left_out + (pair.is_identical ? " is a copy of the spool " : " differs from its copy ") +
+                           pair.kept + " and was left out; remove one of them");
     }
   }
+  find_lost_records(sources, diagnostics);
   for (const ForeignSpool& spool : sources.foreign) {
     diagnostics->add(Severity::kWarning, "spool.foreign", {}, 1,
                      spool.path + " is of another run, " + spool.run_id + " (" + who(spool.rank, spool.host) +

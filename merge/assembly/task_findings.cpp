@@ -125,6 +125,28 @@ void diagnose_task(const RunSources& sources, std::size_t index, const TaskVerdi
   }
 }
 
+void diagnose_uncollected(const RunSources& sources, Diagnostics* diagnostics) {
+  constexpr std::size_t kShownNodes = 64;
+  std::size_t n_tasks = 0;
+  std::vector<std::string> hosts;  // by their first rank
+  for (std::size_t i = 0; i < sources.tasks.size(); ++i) {
+    const rundir::FoundTask& task = sources.tasks[i];
+    const bool is_whole = has_spool(sources, i) && is_complete(sources, i);
+    const bool has_kept = task.end && std::any_of(task.end->processes.begin(), task.end->processes.end(),
+                                                  [](const PublishedProcess& p) { return !p.kept.empty(); });
+    if (!task.start.is_profiled || (task.end ? !has_kept : is_whole)) continue;
+    ++n_tasks;
+    if (std::find(hosts.begin(), hosts.end(), task.start.host) == hosts.end()) hosts.push_back(task.start.host);
+  }
+  if (n_tasks < 2) return;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kShownNodes, hosts.size()); ++i) names += (i > 0 ? ", " : "") + hosts[i];
+  if (hosts.size() > kShownNodes) names += " and " + counted(hosts.size() - kShownNodes, "more node");
+  diagnostics->add(Severity::kInfo, "task.to-collect", {}, n_tasks,
+                   counted(n_tasks, "task") + " may have left more on their nodes: run `jaxprof collect " +
+                       sources.directory + "` on " + names);
+}
+
 void diagnose_files(const RunSources& sources, Diagnostics* diagnostics) {
   for (const rundir::UnreadableFile& file : sources.unreadable) {
     bool is_told = false;

@@ -25,6 +25,9 @@ TaskVerdict judge_task(const RunSources& sources, std::size_t index, const RunTi
 void diagnose_task(const RunSources& sources, std::size_t index, const TaskVerdict& verdict, const Place& place,
                    Diagnostics* diagnostics);
 
+// Where `jaxprof collect` would bring in more, if that is more than one task: one line with all nodes.
+void diagnose_uncollected(const RunSources& sources, Diagnostics* diagnostics);
+
 // Files that could not be read and are in no task's verdict.
 void diagnose_files(const RunSources& sources, Diagnostics* diagnostics);
 

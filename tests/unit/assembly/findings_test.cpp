@@ -344,6 +344,55 @@ TEST_F(FindingsTest, OneRankThatMovedOrHasTwoProcessesIsNone) {
   EXPECT_THAT(findings(tables(), "rank.duplicate"), IsEmpty());
 }
 
+TEST_F(FindingsTest, SpoolsWithoutTheirTasksRecordsAreToldOnceATask) {
+  run_.add_rank(recording(0, "n0", 100, 200, 2), 0, 2, "n0");
+  recording(1, "n1", 100, 200, 2).write(run_.path(), "rank1.jxspool");
+  recording(1, "n1", 110, 200, 2).write(run_.path(), "rank1.n1.78.jxspool");
+  assemble();
+  EXPECT_FALSE(assembled_.is_partial);
+  EXPECT_THAT(findings(tables(), "task.no-record"),
+              ElementsAre("rank 1 on n1: its task's records are gone or cannot be read: how it ended is not known"));
+}
+
+TEST_F(FindingsTest, OfTwoCopiesTheOneWithItsOwnNameIsKept) {
+  Recording recorded = recording(0, "n0", 100, 200);
+  recorded.set(spool::IdentityKey::kStem, std::string("rank0"));
+  run_.add_rank(recorded, 0, 1, "n0");
+  recorded.write(run_.path(), "a.jxspool");
+  recorded.write(run_.path(), "z.jxspool");
+  assemble();
+  EXPECT_FALSE(assembled_.is_partial);
+  EXPECT_THAT(findings(tables(), "spool.duplicate"),
+              ElementsAre(run_.file("a.jxspool") + " is a copy of the spool " + run_.file("rank0.jxspool") +
+                              " and was left out; remove one of them",
+                          HasSubstr("z.jxspool is a copy")));
+}
+
+TEST_F(FindingsTest, CopiesThatDifferMakeTheRunPartial) {
+  Recording recorded = recording(0, "n0", 100, 200);
+  recorded.set(spool::IdentityKey::kStem, std::string("rank0"));
+  run_.add_rank(recorded, 0, 1, "n0");
+  recorded.push(1, 0, 0, "range", 50);
+  recorded.write(run_.path(), "a.jxspool");
+  assemble();
+  EXPECT_TRUE(assembled_.is_partial);
+  EXPECT_THAT(findings(tables(), "spool.duplicate"),
+              ElementsAre(run_.file("a.jxspool") + " differs from its copy " + run_.file("rank0.jxspool") +
+                          " and was left out; remove one of them"));
+}
+
+TEST_F(FindingsTest, ManyTasksToCollectFromAreOneLineWithTheirNodes) {
+  for (std::int64_t rank = 0; rank < 4; ++rank) {
+    const std::string host = "n" + std::to_string(rank / 2);
+    if (rank > 0) recording(rank, host, 100, 200, 4).write(run_.path(), "r" + std::to_string(rank) + ".jxspool", false);
+    run_.add(test::task_start(rank, 4, host));
+  }
+  assemble();
+  EXPECT_THAT(
+      findings(tables(), "task.to-collect"),
+      ElementsAre("4 tasks may have left more on their nodes: run `jaxprof collect " + run_.path() + "` on n0, n1"));
+}
+
 TEST(RunTime, CountsFromTheFirstStampAndNamesTimesBeforeIt) {
   test::RunFolder folder;
   folder.add_rank(Recording(0, 1, "n0"), 0, 1, "n0");  // from 1 s after the epoch

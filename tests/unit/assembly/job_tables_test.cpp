@@ -169,7 +169,7 @@ TEST_F(JobTablesTest, OfTwoCopiesOfASpoolTheCompleteOneCounts) {
     EXPECT_TRUE(assembled_.is_partial);
     EXPECT_THAT(codes(tables()), ElementsAre("spool.duplicate"));
     EXPECT_THAT(findings(tables(), "spool.duplicate"),
-                ElementsAre(run_.file(copy) + " is a copy of the spool " + run_.file("rank0.jxspool") +
+                ElementsAre(run_.file(copy) + " differs from its copy " + run_.file("rank0.jxspool") +
                             " and was left out; remove one of them"));
     EXPECT_EQ(runfile::n_rows(tables().processes), 1u);
     EXPECT_EQ(tables().attributes.n_processes, 1u);
@@ -183,7 +183,7 @@ TEST_F(JobTablesTest, OfTwoCutCopiesTheLongerOneCounts) {
   test::write_file(run_.file("rank0.jxspool"), bytes);
   test::write_file(run_.file("rank9.jxspool"), bytes + "torn");
   assemble();
-  EXPECT_THAT(findings(tables(), "spool.duplicate"), ElementsAre(HasSubstr("rank0.jxspool is a copy of the spool")));
+  EXPECT_THAT(findings(tables(), "spool.duplicate"), ElementsAre(HasSubstr("rank0.jxspool differs from its copy")));
 }
 
 TEST_F(JobTablesTest, ADeathWhoseRecordsWereSavedIsComplete) {
@@ -287,7 +287,7 @@ TEST_F(JobTablesTest, AStepOfTheClockIsReportedOnItsNode) {
     assemble();
     EXPECT_THAT(findings(tables(), "clock.step"), ElementsAre(HasSubstr("node 1 was set by 10000000000 ns")))
         << boot_id;
-    EXPECT_EQ(tables().diagnostics.node.at(0), 1u);
+    EXPECT_EQ(tables().diagnostics.node.back(), 1u);
   }
 }
 
