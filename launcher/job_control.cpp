@@ -6,15 +6,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <sstream>
 #include <string>
 #include <string_view>
 
+#include "agent/base/atomic_file.h"
 #include "agent/base/unique_fd.h"
+#include "launcher/directory_listing.h"
 #include "launcher/job_group.h"
 
 namespace jaxprof::launcher {
 namespace {
 
+constexpr std::int64_t kTerminalLooksEvery_ns = 100'000'000;
+// One that stops just when the terminal is handed on is seen the second time.
+constexpr int kLooksForStopped = 2;
 constexpr timespec kLooksEvery{0, 20'000'000};
 
 UniqueFd open_terminal() {
@@ -64,7 +70,32 @@ UniqueFd open_stat(pid_t process) {
   }
 }
 
+bool has_stopped_member(pid_t group) {
+  for (const std::string& process : list_directory("/proc")) {
+    const auto stat = read_small_file("/proc/" + process + "/stat");
+    const std::size_t name_end = stat ? stat->rfind(") ") : std::string::npos;
+    if (name_end == std::string::npos) continue;
+    std::istringstream fields(stat->substr(name_end + 2));
+    char state = 0;
+    pid_t parent = 0;
+    pid_t its_group = 0;
+    if (fields >> state >> parent >> its_group && state == 'T' && its_group == group) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+JobControl::JobControl() : looks_every_ns_(leads_its_group() && open_terminal() ? kTerminalLooksEvery_ns : 0) {}
+
+void JobControl::share_terminal(pid_t job) {
+  const pid_t group = leads_its_group() ? group_of_its_own(job) : 0;
+  if (group == 0) return;
+  if (lend_terminal(group)) looks_for_stopped_ = kLooksForStopped;
+  if (looks_for_stopped_ == 0) return;
+  --looks_for_stopped_;
+  if (has_stopped_member(group)) kill(-group, SIGCONT);
+}
 
 bool JobControl::is_stopped(pid_t process) {
   const UniqueFd stat = open_stat(process);
@@ -80,6 +111,7 @@ bool JobControl::lend_terminal(pid_t group) {
 }
 
 void JobControl::take_terminal_back() {
+  looks_for_stopped_ = 0;
   if (lent_to_ == 0) return;
   const UniqueFd terminal = open_terminal();
   if (terminal && tcgetpgrp(terminal.get()) == lent_to_) set_foreground(terminal.get(), getpgrp());

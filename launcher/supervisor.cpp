@@ -123,13 +123,15 @@ void Supervisor::decide() {
 }
 
 void Supervisor::serve_signals() {
-  timespec left{};
-  std::int64_t deadline_ns = 0;
-  const bool has_deadline = relay_->has_deadline(&deadline_ns);
-  if (has_deadline)
-    left.tv_nsec = static_cast<long>(std::max<std::int64_t>(deadline_ns - clock_ns(CLOCK_MONOTONIC), 0));
+  std::int64_t wait_ns = job_control_.looks_every_ns();
+  if (std::int64_t deadline_ns = 0; relay_->has_deadline(&deadline_ns)) {
+    const std::int64_t left_ns = std::max<std::int64_t>(deadline_ns - clock_ns(CLOCK_MONOTONIC), 1);
+    wait_ns = wait_ns == 0 ? left_ns : std::min(wait_ns, left_ns);
+  }
+  const timespec limit{0, static_cast<long>(wait_ns)};
   siginfo_t signal;
-  if (sigtimedwait(&held_, &signal, has_deadline ? &left : nullptr) > 0) take(signal);
+  if (sigtimedwait(&held_, &signal, wait_ns == 0 ? nullptr : &limit) > 0) take(signal);
+  if (!has_command_ended_ && job_control_.looks_every_ns() > 0) job_control_.share_terminal(job_.pid);
   decide();
 }
 
