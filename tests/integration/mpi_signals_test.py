@@ -32,7 +32,8 @@ class OpenMpi(SignalCase):
         def act(job):
             thrice(send(signal.SIGUSR1))(job)
             job.send(signal.SIGTERM)
-        self.assert_same_signals(MPIRUN, act, "--own-group", times={"SIGUSR1": 3, "SIGTERM": 1})
+        self.assert_same_signals(MPIRUN, act, "--own-group", "--end-on", "SIGTERM",
+                                 times={"SIGUSR1": 3, "SIGTERM": 1})
 
     def test_rank_that_fails(self):
         plain, wrapped = self.run_both(MPIRUN, lambda job: job.leave(), "--leave", "1:5")
