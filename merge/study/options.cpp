@@ -17,6 +17,7 @@ struct Words {
   std::string study, run_file, format = "table", op, ranks, output;
   bool is_wide = false;
   bool wants_definitions = false;
+  bool wants_all = false;
 };
 
 tl::unexpected<Error> usage(std::string message) {
@@ -43,6 +44,7 @@ void declare(CLI::App& app, Words& words) {
       ->capture_default_str();
   app.add_option("--op", words.op, "spread: only this operation: AllReduce, AllGather, ReduceScatter, ...");
   app.add_option("--ranks", words.ranks, "spread: only these ranks: 0,8-15,0-1023:128");
+  app.add_flag("--all", words.wants_all, "summary: every finding of the merge in a row of its own");
   app.add_option("--out", words.output, "write to this file, which may exist, instead of standard output");
   app.add_flag("--wide", words.is_wide, "table and md: show every column");
   app.add_flag("--explain", words.wants_definitions, "print the definitions of the study and end");
@@ -81,6 +83,9 @@ Result<Options> checked(const Words& words) {
     return usage(std::string((*study)->name) + " is of the whole run and takes no " +
                  (words.op.empty() ? "--ranks" : "--op") + "; spread does");
   }
+  if ((*study)->takes_filters && words.wants_all) {
+    return usage(std::string((*study)->name) + " has no findings and takes no --all; summary does");
+  }
   std::size_t fault_offset = 0;
   if (!words.ranks.empty() && !check_number_list(words.ranks.c_str(), &fault_offset)) {
     return usage("--ranks: not a list of ranks from \"" +
@@ -94,6 +99,7 @@ Result<Options> checked(const Words& words) {
   options.study = *study;
   options.run_file = words.run_file;
   options.filters.ranks = words.ranks;
+  options.filters.lists_all_findings = words.wants_all;
   options.render = {*format, words.is_wide};
   options.output = words.output;
   return options;

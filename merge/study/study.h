@@ -15,6 +15,7 @@ namespace jaxprof::study {
 struct StudyOptions {
   std::optional<runfile::Coll> op;  // only this operation
   std::string ranks;                // only these, as "0,8-15,0-1023:128"; "" for all
+  bool lists_all_findings = false;  // --all: summary's diagnostics one by one
 };
 
 struct Study {

@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <initializer_list>
 #include <map>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include "merge/clock/clock_words.h"
 #include "merge/runfile/rank_ranges.h"
@@ -179,10 +183,21 @@ void add_causes(Sections& out, const std::map<std::string, Cause>& by_code) {
   }
 }
 
-void add_losses(Sections& out, const RunTables& run) {
+// Every row of /diagnostics, in its order.
+void add_all_findings(Sections& out, const RunTables& run) {
+  const DiagnosticTable& d = run.diagnostics;
+  out.begin("diagnostics");
+  for (std::size_t i = 0; i < d.code.size(); ++i) {
+    out.count(text_of(run, d.code[i]), d.count[i] == kNoRow ? 1 : signed_count(d.count[i]), text_of(run, d.text[i]));
+  }
+  if (d.code.empty()) out.count("findings of the merge", 0);
+}
+
+void add_losses(Sections& out, const RunTables& run, bool lists_all_findings) {
   out.begin("losses");
   out.count("dropped events", signed_count(run.attributes.n_dropped));
   add_causes(out, causes(run, true));
+  if (lists_all_findings) return add_all_findings(out, run);
   out.begin("diagnostics");
   const auto others = causes(run, false);
   if (others.empty()) out.count("other findings of the merge", 0);
@@ -221,17 +236,64 @@ std::string plural(std::uint64_t n, const char* noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
+// The tasks, or where those are unknown the processes, that have a finding of one of `codes`.
+std::size_t n_tasks_with(const RunTables& run, std::initializer_list<std::string_view> codes) {
+  const DiagnosticTable& d = run.diagnostics;
+  std::set<std::pair<std::uint32_t, std::int64_t>> tasks;  // task, or process and rank
+  for (std::size_t i = 0; i < d.code.size(); ++i) {
+    if (std::find(codes.begin(), codes.end(), run.strings.text(d.code[i])) == codes.end()) continue;
+    const std::uint32_t process = d.process[i];
+    const bool has_task = process < run.processes.task.size() && run.processes.task[process] != kNoIndex;
+    if (has_task) {
+      tasks.emplace(run.processes.task[process], -2);
+    } else {
+      tasks.emplace(process, d.rank[i]);
+    }
+  }
+  return tasks.size();
+}
+
+// What makes the run less than it should be, first of all: "partial: 16 of 16 tasks cut; ".
+std::string faults_of(const RunTables& run) {
+  const DiagnosticTable& d = run.diagnostics;
+  const std::size_t n_tasks = std::max<std::size_t>(run.tasks.task.size(), 1);
+  std::string text;
+  if (std::find(d.severity.begin(), d.severity.end(), Severity::kError) != d.severity.end()) {
+    std::string what;
+    const auto add = [&](std::size_t n, const char* word) {
+      if (n > 0) what += fmt::format("{}{} of {} {}", what.empty() ? "" : ", ", n, plural(n_tasks, "task"), word);
+    };
+    add(n_tasks_with(run, {"spool.cut", "spool.short"}), "cut");
+    add(n_tasks_with(run, {"rank.missing", "rank.failed"}), "missing");
+    add(n_tasks_with(run, {"recording.failed"}), "not recorded to the end");
+    text += "partial: " + (what.empty() ? "errors are listed under diagnostics" : what) + "; ";
+  }
+  std::set<std::int32_t> stopped;
+  for (std::size_t i = 0; i < d.code.size(); ++i) {
+    if (run.strings.text(d.code[i]) == "recording.stopped") stopped.insert(d.rank[i]);
+  }
+  if (!stopped.empty()) text += "recording stopped on " + plural(stopped.size(), "rank") + "; ";
+  const auto& events = run.processes.n_events;
+  const auto kept = static_cast<double>(std::accumulate(events.begin(), events.end(), std::uint64_t{0}));
+  const auto dropped = static_cast<double>(run.attributes.n_dropped);
+  constexpr double kLargeLoss = 0.01;
+  if (dropped > kLargeLoss * (kept + dropped)) {
+    text += fmt::format("{:.1f} % of the events dropped; ", 100 * dropped / (kept + dropped));
+  }
+  return text;
+}
+
 std::string verdict_of(const RunTables& run, const CallCounts& counts) {
   const auto is_profiled = [](TaskState state) { return state == TaskState::kProfiled; };
   const auto n_profiled = std::count_if(run.tasks.state.begin(), run.tasks.state.end(), is_profiled);
   const auto n_partial = std::count_if(run.collectives.flags.begin(), run.collectives.flags.end(),
                                        [](std::uint16_t flags) { return (flags & kInstancePartial) != 0; });
   const std::string nothing = run.processes.process.empty() ? "no task recorded anything; " : "";
-  std::string text =
-      nothing + fmt::format("{} of {} profiled on {}; {}, {} matched to {}", n_profiled,
-                            plural(run.tasks.state.size(), "task"), plural(run.attributes.n_nodes, "node"),
-                            plural(static_cast<std::uint64_t>(counts.n_calls), "NCCL call"), counts.n_matched,
-                            plural(run.collectives.flags.size(), "instance"));
+  std::string text = faults_of(run) + nothing +
+                     fmt::format("{} of {} profiled on {}; {}, {} matched to {}", n_profiled,
+                                 plural(run.tasks.state.size(), "task"), plural(run.attributes.n_nodes, "node"),
+                                 plural(static_cast<std::uint64_t>(counts.n_calls), "NCCL call"), counts.n_matched,
+                                 plural(run.collectives.flags.size(), "instance"));
   if (n_partial > 0) text += fmt::format(" ({} partial)", n_partial);
   return text + "; " + plural(run.attributes.n_dropped, "event") + " dropped";
 }
@@ -247,7 +309,7 @@ bool summary_wants(std::string_view path) {
   return std::find(kColumns.begin(), kColumns.end(), path) != kColumns.end();
 }
 
-Table summary(const RunTables& run, const StudyOptions&) {
+Table summary(const RunTables& run, const StudyOptions& options) {
   Table table;
   table.study = kSummary.name;
   table.columns = {{"section", "section"},
@@ -264,7 +326,7 @@ Table summary(const RunTables& run, const StudyOptions&) {
   add_calls(out, counts);
   add_instances(out, run);
   add_communicators(out, run);
-  add_losses(out, run);
+  add_losses(out, run, options.lists_all_findings);
   add_time(out, run);
   add_clocks(out, run);
   return table;

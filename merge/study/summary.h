@@ -28,6 +28,7 @@ inline constexpr Study kSummary = {"summary",
               partial: not every member was seen. mismatch: members disagree about type, size or reduction. unresolved: its
               members are on several nodes whose clocks have no known bound, so which one came last is not known.
   losses      events that were dropped, by cause. 0 is written out.
+  diagnostics what else the merge found, by code; with --all every finding of /diagnostics in a row of its own.
   time        begin: the first stamp of any process, by the wall clock. span: from there to the last stamp.
   clocks      how the nodes' clocks were aligned, and how far apart they may be.
 

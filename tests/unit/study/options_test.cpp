@@ -52,6 +52,11 @@ TEST(StudyOptions, RefusesFiltersForAStudyOfTheWholeRun) {
             "summary is of the whole run and takes no --op; spread does");
 }
 
+TEST(StudyOptions, ListsAllFindingsInASummaryOnly) {
+  EXPECT_TRUE(parse_options({"summary", "--all", "run.h5"})->filters.lists_all_findings);
+  EXPECT_EQ(refusal({"spread", "--all", "run.h5"}), "spread has no findings and takes no --all; summary does");
+}
+
 TEST(StudyOptions, PrintsHelpVersionAndDefinitions) {
   const auto help = parse_options({"--help"});
   ASSERT_TRUE(help);

@@ -31,7 +31,8 @@ std::vector<std::string> lines(const Table& table) {
 
 TEST(Summary, BeginsWithAVerdict) {
   EXPECT_EQ(summary(sample_run()).verdict,
-            "3 of 4 tasks profiled on 2 nodes; 5 NCCL calls, 5 matched to 2 instances (1 partial); 12 events dropped");
+            "57.1 % of the events dropped; 3 of 4 tasks profiled on 2 nodes; 5 NCCL calls, 5 matched to 2 instances (1 "
+            "partial); 12 events dropped");
 }
 
 TEST(Summary, NamesEveryRankThatIsNotProfiledWithItsReason) {
@@ -122,6 +123,37 @@ TEST(Summary, OfManyFindingsOfACodeNamesTheRanksAndTheFirst) {
   }
   EXPECT_THAT(lines(summary(run)),
               Contains("diagnostics|nvtx.never-ended|30|ranks 1-2,5; the first: rank 1 on n0: 10 open"));
+}
+
+void add_finding(runfile::RunTables* run, runfile::Severity severity, std::string_view code, std::int32_t rank) {
+  const std::size_t row = runfile::add_row(run->diagnostics);
+  run->diagnostics.severity[row] = severity;
+  run->diagnostics.code[row] = run->strings.intern(code);
+  run->diagnostics.rank[row] = rank;
+  run->diagnostics.count[row] = 1;
+  run->diagnostics.text[row] = run->strings.intern("rank " + std::to_string(rank) + " says so");
+}
+
+TEST(Summary, SaysFirstThatARunIsPartialOrStopped) {
+  runfile::RunTables run = sample_run();
+  run.attributes.n_dropped = 0;
+  add_finding(&run, runfile::Severity::kWarning, "recording.stopped", 0);
+  EXPECT_THAT(summary(run).verdict, testing::StartsWith("recording stopped on 1 rank; 3 of 4 tasks"));
+  add_finding(&run, runfile::Severity::kError, "spool.cut", 1);
+  add_finding(&run, runfile::Severity::kError, "spool.cut", 2);
+  EXPECT_THAT(summary(run).verdict,
+              testing::StartsWith("partial: 2 of 4 tasks cut; recording stopped on 1 rank; 3 of 4 tasks"));
+}
+
+TEST(Summary, ListsEveryFindingIfAsked) {
+  runfile::RunTables run = test::run_of({{{}}});
+  add_finding(&run, runfile::Severity::kError, "spool.cut", 1);
+  add_finding(&run, runfile::Severity::kError, "spool.cut", 2);
+  StudyOptions all;
+  all.lists_all_findings = true;
+  const auto rows = lines(summary(run, all));
+  EXPECT_THAT(rows, Contains("diagnostics|spool.cut|1|rank 1 says so"));
+  EXPECT_THAT(rows, Contains("diagnostics|spool.cut|1|rank 2 says so"));
 }
 
 TEST(Summary, AsksForNoColumnOfTheRangesButTheirKind) {
