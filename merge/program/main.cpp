@@ -49,7 +49,7 @@ Result<int> run(std::vector<std::string> arguments) {
     if (!found->note.empty()) print(note_line(found->note));
     print(clock_line(assembled.tables));
     print(read_line(assembled.tables));
-    for (const std::string& line : finding_lines(assembled.tables)) print(line);
+    for (const std::string& line : finding_lines(assembled.tables, options->output)) print(line);
     if (assembled.tables.processes.process.empty()) print(nothing_line(assembled.tables));
   }
   if (!written) return tl::unexpected(written.error());

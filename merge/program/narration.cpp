@@ -111,7 +111,7 @@ std::string written_line(const std::string& path, std::uint64_t bytes, bool is_p
   return "written  " + path + "  " + human_bytes(bytes) + (is_partial ? "  partial" : "  complete");
 }
 
-std::vector<std::string> finding_lines(const runfile::RunTables& run) {
+std::vector<std::string> finding_lines(const runfile::RunTables& run, const std::string& run_file) {
   std::vector<std::string> lines;
   for (const Findings& findings : collect_findings(run)) {
     const std::string label = label_of(findings.severity, findings.code);
@@ -127,7 +127,7 @@ std::vector<std::string> finding_lines(const runfile::RunTables& run) {
     const std::span<const std::size_t> rest = std::span(findings.rows).subspan(shown);
     if (!rest.empty()) {
       lines.push_back("         and " + std::to_string(rest.size()) + " more of " + findings.code +
-                      ranks_of(run, rest) + " (jaxprof-study summary lists them)");
+                      ranks_of(run, rest) + " (`jaxprof-study summary --all " + run_file + "` lists them)");
     }
   }
   return lines;

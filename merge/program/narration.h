@@ -22,7 +22,8 @@ std::string note_line(const std::string& text);
 std::string nothing_line(const runfile::RunTables& run);
 
 // One line a finding of /diagnostics, errors first. What many ranks say alike is one line with the sum and the ranks;
-// errors, whose causes differ, are named one by one, and beyond a few of one code counted.
-std::vector<std::string> finding_lines(const runfile::RunTables& run);
+// errors, whose causes differ, are named one by one, and beyond a few of one code counted, with the command that lists
+// them all from `run_file`, where this run is written to.
+std::vector<std::string> finding_lines(const runfile::RunTables& run, const std::string& run_file);
 
 }  // namespace jaxprof::merge

@@ -53,10 +53,11 @@ TEST(FindingLines, BringErrorsFirstAndCountTheRest) {
     diagnostics.add(Severity::kError, "rank.missing", {i}, 1, "rank " + std::to_string(i));
   }
   diagnostics.add(Severity::kWarning, "drop.ring-full", {}, 1, "a warning");
-  EXPECT_THAT(finding_lines(run),
-              ElementsAre("missing  rank 0", "missing  rank 1", "missing  rank 2", "missing  rank 3", "missing  rank 4",
-                          "         and 2 more of rank.missing, ranks 5-6 (jaxprof-study summary lists them)",
-                          "warning  a warning", "note     a note"));
+  EXPECT_THAT(
+      finding_lines(run, "run.h5"),
+      ElementsAre("missing  rank 0", "missing  rank 1", "missing  rank 2", "missing  rank 3", "missing  rank 4",
+                  "         and 2 more of rank.missing, ranks 5-6 (`jaxprof-study summary --all run.h5` lists them)",
+                  "warning  a warning", "note     a note"));
   EXPECT_TRUE(diagnostics.is_partial());
 }
 
@@ -67,7 +68,7 @@ TEST(FindingLines, PutWhatManyRanksSayAlikeInOneLine) {
     diagnostics.add(Severity::kInfo, "nvtx.never-ended", {i}, 10, "rank " + std::to_string(i) + " on n0: 10 open");
     diagnostics.add(Severity::kWarning, "comm.size-unknown", {}, 1, "communicator " + std::to_string(i));
   }
-  EXPECT_THAT(finding_lines(run),
+  EXPECT_THAT(finding_lines(run, "run.h5"),
               ElementsAre("warning  comm.size-unknown: 4 in all; the first: communicator 0",
                           "note     nvtx.never-ended: 40 in all, ranks 0-3; the first: rank 0 on n0: 10 open"));
 }
@@ -79,7 +80,7 @@ TEST(FindingLines, CallMissingOnlyWhatIs) {
                            "spool.damaged-block", "spool.lost-blocks", "file.unreadable", "spool.duplicate"}) {
     diagnostics.add(Severity::kError, code, {}, 1, code);
   }
-  EXPECT_THAT(finding_lines(run),
+  EXPECT_THAT(finding_lines(run, "run.h5"),
               ElementsAre("missing  rank.missing", "error    rank.failed", "cut      spool.cut", "cut      spool.short",
                           "damaged  spool.damaged", "damaged  spool.damaged-block", "damaged  spool.lost-blocks",
                           "error    file.unreadable", "error    spool.duplicate"));
