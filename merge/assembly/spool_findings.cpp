@@ -15,9 +15,6 @@ using runfile::Severity;
 using spool::FooterReason;
 using spool::IdentityKey;
 
-// Of a process whose spool could not be written to its end.
-constexpr auto kWriteFailed = static_cast<FooterReason>(6);
-
 // What the wrapper read of a process in the session page when the task ended; null if there is no record.
 const PublishedProcess* record_of(const RunSources& sources, const SourceProcess& process) {
   const TaskEnd* end = end_of(sources, process);
@@ -121,7 +118,7 @@ class SpoolFindings {
   void add_write_failure() {
     const auto drop = trace_.drops().find(static_cast<std::uint32_t>(Drop::kSpoolWriteFailed));
     const std::uint64_t lost = drop == trace_.drops().end() ? 0 : drop->second;
-    if (has_footer_of(trace_, kWriteFailed)) {
+    if (has_footer_of(trace_, FooterReason::kWriteFailed)) {
       const std::string when = time_.words(static_cast<std::int64_t>(trace_.footer()->record.realtime_ns));
       add(Severity::kError, "recording.failed", std::max<std::uint64_t>(lost, 1),
           lost > 0

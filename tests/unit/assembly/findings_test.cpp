@@ -128,7 +128,7 @@ TEST_F(ProcessEndTest, ACutSpoolTellsWhatEndedItsProcess) {
 
 TEST_F(FindingsTest, ASpoolThatTheDiskDidNotTakeIsALoss) {
   Recording recorded = recording(0, "n0", 100, 160);
-  recorded.stop(static_cast<FooterReason>(6), 130 * kSecond);
+  recorded.stop(FooterReason::kWriteFailed, 130 * kSecond);
   recorded.drop(Drop::kSpoolWriteFailed, 40);
   run_.add_rank(recorded, 0, 1, "n0");
   assemble();
@@ -141,7 +141,7 @@ TEST_F(FindingsTest, ASpoolThatTheDiskDidNotTakeIsALoss) {
 
 TEST_F(FindingsTest, ARecordingThatEndedWithAnothersSpoolIsALossToo) {
   Recording recorded = recording(0, "n0", 100, 160);
-  recorded.stop(static_cast<FooterReason>(6), 130 * kSecond);
+  recorded.stop(FooterReason::kWriteFailed, 130 * kSecond);
   run_.add_rank(recorded, 0, 1, "n0");
   assemble();
   EXPECT_TRUE(assembled_.is_partial);
