@@ -19,8 +19,6 @@ namespace jaxprof::launcher {
 namespace {
 
 constexpr std::int64_t kTerminalLooksEvery_ns = 100'000'000;
-// One that stops just when the terminal is handed on is seen the second time.
-constexpr int kLooksForStopped = 2;
 constexpr timespec kLooksEvery{0, 20'000'000};
 
 UniqueFd open_terminal() {
@@ -91,10 +89,8 @@ JobControl::JobControl() : looks_every_ns_(leads_its_group() && open_terminal() 
 void JobControl::share_terminal(pid_t job) {
   const pid_t group = leads_its_group() ? group_of_its_own(job) : 0;
   if (group == 0) return;
-  if (lend_terminal(group)) looks_for_stopped_ = kLooksForStopped;
-  if (looks_for_stopped_ == 0) return;
-  --looks_for_stopped_;
-  if (has_stopped_member(group)) kill(-group, SIGCONT);
+  // Once: whoever stops later does so by a Ctrl-Z of its own.
+  if (lend_terminal(group) && has_stopped_member(group)) kill(-group, SIGCONT);
 }
 
 bool JobControl::is_stopped(pid_t process) {
@@ -111,7 +107,6 @@ bool JobControl::lend_terminal(pid_t group) {
 }
 
 void JobControl::take_terminal_back() {
-  looks_for_stopped_ = 0;
   if (lent_to_ == 0) return;
   const UniqueFd terminal = open_terminal();
   if (terminal && tcgetpgrp(terminal.get()) == lent_to_) set_foreground(terminal.get(), getpgrp());

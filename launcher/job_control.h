@@ -36,9 +36,8 @@ class JobControl {
   void stop_along(pid_t job);
 
   std::int64_t looks_every_ns_;
-  int looks_for_stopped_ = 0;  // so many are left
-  pid_t lent_to_ = 0;          // a process group
-  pid_t waker_ = 0;            // the last one, which has ended
+  pid_t lent_to_ = 0;  // a process group
+  pid_t waker_ = 0;    // the last one, which has ended
 };
 
 }  // namespace jaxprof::launcher

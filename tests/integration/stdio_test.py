@@ -134,5 +134,31 @@ class PseudoTerminal(tools.OwnFolderCase):
         self.assertEqual(self.run_on_terminal(*WRAPPER), expected)
 
 
+class Shell(tools.OwnFolderCase):
+    """An interactive shell runs a command that leaves its process group: the terminal follows it, and Ctrl-Z, fg and Ctrl-C
+    mean what they mean without the wrapper."""
+
+    def expect(self, text, pattern):
+        self.terminal.text = ""
+        self.terminal.type(text)
+        self.terminal.read_until(pattern)
+
+    def go_through(self, *words):
+        self.terminal = Terminal("bash", "--norc", "-i")
+        self.addCleanup(self.terminal.end)
+        self.expect(b"PS1='rea''dy> '\n", "ready> ")
+        self.expect(" ".join(words).encode() + b" timeout 200 sh -c 'echo sta\"\"rted; exec cat'\n", "started")
+        self.expect(b"one\n", "one\r\none")
+        self.expect(b"\x1a", "Stopped")
+        self.expect(b"fg\n", "timeout 200")
+        self.expect(b"two\n", "two\r\ntwo")
+        self.expect(b"\x03", "ready> ")
+        self.expect(b"echo status $?\n", r"status \d+")
+        return re.search(r"status (\d+)", self.terminal.text)[1]
+
+    def test_of_a_command_with_a_process_group_of_its_own(self):
+        self.assertEqual(self.go_through(*WRAPPER), self.go_through())
+
+
 if __name__ == "__main__":
     unittest.main()
