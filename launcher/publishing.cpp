@@ -96,6 +96,7 @@ void Publishing::stop() {
 }
 
 void Publishing::finish(const EndedJob& job, const std::function<bool()>& is_asked_to_end) {
+  keep_end_on_node(task_, job.status, job.pid);
   // It may have been killed alone, or never have come to be; a new one takes over what the first did.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (!replies_) start();

@@ -1,10 +1,15 @@
 #include "launcher/task_finish.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "agent/base/atomic_file.h"
 #include "agent/base/clocks.h"
+#include "agent/contract/run_layout.h"
 #include "launcher/announcement.h"
 #include "launcher/process_presence.h"
 #include "launcher/run_end.h"
@@ -19,7 +24,20 @@ TaskEnd make_end(const Task& task, const JobStatus& job, pid_t job_pid) {
   end.exit_code = job.exit_code;
   end.signal = job.signal;
   end.realtime_ns = clock_ns(CLOCK_REALTIME);
+  if (job.exec_errno != 0) end.notes = {describe_exec_failure(task.start.command.front(), job.exec_errno)};
   return end;
+}
+
+// Beside the spools, for `jaxprof collect`. Where not even that can be, the task has no end, and the merge says so.
+void keep_on_node(const Task& task, const TaskEnd& end) {
+  auto kept = write_atomic_file(run_layout::kept_end_path(task.spool_directory), to_json(end), Publish::kReplace);
+  (void)kept;
+}
+
+// Does the run directory still know the task, so that what it left can be collected?
+bool is_known(const Task& task) {
+  const std::string start = run_layout::task_start_path(task.plan.state_directory, task.name);
+  return access(start.c_str(), F_OK) == 0 || errno != ENOENT;
 }
 
 // "n1:/tmp/jaxprof.0.5.0.0.rank1.77 keeps 3 spools: …"
@@ -65,22 +83,34 @@ SpoolSource source_of(const Task& task) {
   return source;
 }
 
+void keep_end_on_node(const Task& task, const JobStatus& job, pid_t job_pid) {
+  keep_on_node(task, make_end(task, job, job_pid));
+}
+
 std::vector<std::string> finish_task(const Options& options, const Task& task, const JobStatus& job, pid_t job_pid,
                                      SpoolCollection& spools, const spool::IsTimeUp& is_time_up) {
   std::vector<std::string> lines;
   TaskEnd end = make_end(task, job, job_pid);
   end.processes = spools.finish(is_time_up);
-  end.notes = spools.notes();
   if (job.exec_errno != 0) {
-    end.notes = {describe_exec_failure(task.start.command.front(), job.exec_errno)};
     lines.push_back(end.notes.back());
+  } else {
+    end.notes = spools.notes();
   }
   const std::string kept = describe_kept(task, end.processes);
   if (!kept.empty()) lines.push_back(kept);
   if (std::string failed = describe_failed(task, end.processes); !failed.empty()) lines.push_back(std::move(failed));
   if (auto written = write_end_record(task.plan.state_directory, end); !written) {
-    if (kept.empty()) lines.push_back(written.error().message);
-    if (end.processes.empty()) remove_spool_directory(task);  // nothing that anyone could collect
+    if (end.processes.empty() && !is_known(task)) {  // nothing that anyone could collect
+      remove_spool_directory(task);
+      lines.push_back(written.error().message);
+      return lines;
+    }
+    keep_on_node(task, end);
+    if (kept.empty()) {
+      lines.push_back(task.node.host + ":" + task.spool_directory + " keeps how the task ended: " +
+                      written.error().message + "; `jaxprof collect " + task.plan.directory + "` there brings it in");
+    }
     return lines;
   }
   if (kept.empty()) remove_spool_directory(task);

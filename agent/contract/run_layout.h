@@ -11,6 +11,7 @@
 //       check.NAME                 what one task found under --check; gone when the table is printed
 //   SPOOL/                         one folder a task, on a disk of the node
 //     session                      the session page
+//     end.json                     the task's end record, kept here until the run directory has it
 //     owner                        locked (fcntl) by the wrapper as long as it lives
 //     slotN.pPID.jxspool           what the N-th process records
 //     slotN.pPID.jxspool.saving    while its memory file is being saved into it: where its own end was
@@ -37,6 +38,7 @@ inline constexpr const char* kTaskStartSuffix = ".start.json";
 inline constexpr const char* kTaskEndSuffix = ".end.json";
 inline constexpr const char* kSessionName = "session";
 inline constexpr const char* kOwnerName = "owner";
+inline constexpr const char* kKeptEndName = "end.json";
 inline constexpr const char* kMarkPrefix = "said.";
 inline constexpr const char* kUnprofiledPrefix = "unprofiled.";
 inline constexpr const char* kCheckPrefix = "check.";
@@ -70,6 +72,9 @@ inline std::string session_path(const std::string& spool_directory) {
 }
 inline std::string owner_path(const std::string& spool_directory) {
   return spool_directory + "/" + kOwnerName;
+}
+inline std::string kept_end_path(const std::string& spool_directory) {
+  return spool_directory + "/" + kKeptEndName;
 }
 inline std::string node_publish_path(const std::string& node_directory) {
   return node_directory + "/publish";

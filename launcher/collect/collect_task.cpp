@@ -85,24 +85,35 @@ SpoolSource source_of(const std::string& directory, const LeftTask& task, const 
   return source;
 }
 
-// A task has one end record. Where its wrapper wrote one and could not publish everything, what has changed since is
-// put in, and its account of the job's end stays.
-Status write_end(const LeftTask& task, const SpoolSource& source, std::vector<PublishedProcess> processes,
-                 std::vector<std::string> notes) {
-  const std::string path = run_layout::task_end_path(task.state_directory, task.start.task);
+std::optional<TaskEnd> read_end(const std::string& path) {
   const auto text = read_small_file(path, kMostRecordBytes);
   auto end = text ? parse_task_end(*text) : fail(text.error().code, "");
+  return end ? std::optional(std::move(*end)) : std::nullopt;
+}
+
+TaskEnd end_of_killed(const LeftTask& task, const SpoolSource& source) {
+  TaskEnd end;
+  end.task = task.start.task;
+  end.realtime_ns = source.ended_realtime_ns.value_or(0);
+  end.is_collected = true;
+  return end;
+}
+
+// A task has one end record. Where its wrapper wrote one, in the run directory or at least on the node, what has
+// changed since is put in, and its account of the job's end stays.
+Status write_end(const LeftTask& task, const SpoolSource& source, std::vector<PublishedProcess> processes,
+                 const std::vector<std::string>& notes) {
+  const std::string path = run_layout::task_end_path(task.state_directory, task.start.task);
+  std::optional<TaskEnd> end = read_end(path);
+  const Publish how = end ? Publish::kReplace : Publish::kIfAbsent;
   if (!end) {
-    TaskEnd killed;
-    killed.task = task.start.task;
-    killed.realtime_ns = source.ended_realtime_ns.value_or(0);
-    killed.is_collected = true;
-    killed.processes = std::move(processes);
-    killed.notes = std::move(notes);
-    killed.notes.push_back("its wrapper was killed; what it left on " + task.start.host + " was collected");
-    auto is_new = write_atomic_file(path, to_json(killed), Publish::kIfAbsent);
-    if (!is_new) return tl::unexpected(std::move(is_new.error()));
-    return {};
+    end = read_end(run_layout::kept_end_path(task.start.spool_directory));
+    if (!end || end->task != task.start.task) end = end_of_killed(task, source);
+    // A wrapper that had looked at its processes has said what there was to say.
+    if (end->processes.empty() && end->notes.empty()) end->notes = notes;
+    if (end->is_collected) {
+      end->notes.push_back("its wrapper was killed; what it left on " + task.start.host + " was collected");
+    }
   }
   for (PublishedProcess& process : processes) {
     const auto found = std::find_if(end->processes.begin(), end->processes.end(),
@@ -113,7 +124,7 @@ Status write_end(const LeftTask& task, const SpoolSource& source, std::vector<Pu
       *found = std::move(process);
     }
   }
-  auto written = write_atomic_file(path, to_json(*end), Publish::kReplace);
+  auto written = write_atomic_file(path, to_json(*end), how);
   if (!written) return tl::unexpected(std::move(written.error()));
   return {};
 }
@@ -121,7 +132,8 @@ Status write_end(const LeftTask& task, const SpoolSource& source, std::vector<Pu
 // Removes what a task's folder holds by its own files' names, the lock last; anything else stays, and the folder then.
 void remove_folder(const std::string& folder) {
   for (const std::string& name : list_directory(folder)) {
-    const bool is_ours = name == run_layout::kSessionName || name.starts_with("slot");
+    const bool is_ours =
+        name == run_layout::kSessionName || name.starts_with(run_layout::kKeptEndName) || name.starts_with("slot");
     if (is_ours) unlink((folder + "/" + name).c_str());
   }
   unlink(run_layout::owner_path(folder).c_str());
@@ -168,6 +180,7 @@ Collected collect_task(const std::string& directory, const LeftTask& task, bool 
   const SpoolSource source = source_of(directory, task, watch);
   SpoolCollection spools(source);
   std::vector<PublishedProcess> processes = spools.finish([] { return false; });
+  const std::vector<std::string> notes = spools.notes();
   Collected result = sum_up(processes);
   const bool has_living = std::any_of(processes.begin(), processes.end(), [&](const PublishedProcess& process) {
     const ProcessSlot& slot = task.page->slots[process.slot];
@@ -177,7 +190,7 @@ Collected collect_task(const std::string& directory, const LeftTask& task, bool 
     result.state = Collected::State::kGoesOn;  // its end record is for whoever sees its end
     return result;
   }
-  if (auto written = write_end(task, source, std::move(processes), spools.notes()); !written) {
+  if (auto written = write_end(task, source, std::move(processes), notes); !written) {
     result.reason += (result.reason.empty() ? "" : "; ") + written.error().message;
   }
   if (!result.reason.empty()) {

@@ -207,6 +207,34 @@ TEST_F(CollectTask, PutsWhatWasKeptIntoTheRecordThatThereIs) {
   EXPECT_EQ(now.processes.at(0).kept, "");
 }
 
+TEST_F(CollectTask, PublishesTheEndThatTheNodeKept) {
+  process(SlotState::kEnded, "all of it");
+  TaskEnd end;
+  end.task = "rank3";
+  end.signal = 11;
+  end.processes = {{0, kGone, 3, "ended", "", spool_ + "/slot0.jxspool", "no room", 10, 0, 0}};
+  end.notes = {"a note"};
+  ASSERT_TRUE(write_atomic_file(run_layout::kept_end_path(spool_), to_json(end), Publish::kIfAbsent));
+  EXPECT_EQ(collect().state, Collected::State::kCollected);
+  const TaskEnd now = end_record();
+  EXPECT_EQ(now.signal, 11);
+  EXPECT_FALSE(now.is_collected);
+  EXPECT_EQ(now.notes, std::vector<std::string>{"a note"});
+  ASSERT_EQ(now.processes.size(), 1u);
+  EXPECT_EQ(now.processes[0].spool, "rank3.jxspool");
+  EXPECT_FALSE(std::filesystem::exists(spool_));
+}
+
+TEST_F(CollectTask, AddsWhatAKilledWrapperHadNotLookedAt) {
+  TaskEnd end;
+  end.task = "rank3";
+  end.exit_code = 7;
+  ASSERT_TRUE(write_atomic_file(run_layout::kept_end_path(spool_), to_json(end), Publish::kIfAbsent));
+  EXPECT_EQ(collect().state, Collected::State::kCollected);
+  EXPECT_EQ(end_record().exit_code, 7);
+  EXPECT_EQ(end_record().notes, std::vector<std::string>{"no process called NVTX, CUDA or NCCL"});
+}
+
 TEST_F(CollectTask, WhatCannotBePublishedStaysAndIsNamed) {
   process(SlotState::kEnded, "all of it");
   // No file can be made under this name.
