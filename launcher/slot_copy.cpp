@@ -58,9 +58,13 @@ PublishedProcess SlotCopy::finish(NameClaims& names, const Pace& pace, std::span
     find_end();
     const std::int64_t size = spool_path_.empty() ? -1 : size_of(spool_path_);
     Status published;
-    if (!published_name_.empty() || size > 0) {
+    // What has vanished from the folder can still be read by whoever has it open.
+    if (!published_name_.empty() || size > 0 || publisher_) {
       process.state = end_ == End::kEnded ? "ended" : end_ == End::kSaved ? "saved" : "cut";
       if (published_name_.empty()) published = publish(names, pace, room, true);
+    } else if (!spool_path_.empty() && size < 0 && name_part(&process)) {
+      process.state = "cut";
+      process.note = "its spool vanished from the node";
     } else {
       process.state = "failed";
       process.note = spool_path_.empty() ? "it ended while the agent was starting"
@@ -69,17 +73,37 @@ PublishedProcess SlotCopy::finish(NameClaims& names, const Pace& pace, std::span
     }
     add_note(&process.note, saving_note_);
     if (!published) {
-      process.kept = spool_path_;
       add_note(&process.note, published.error().message);
+      if (size >= 0) {
+        process.kept = spool_path_;
+      } else {
+        process.state = "cut";
+        add_note(&process.note, "its spool vanished from the node");
+        name_part(&process);
+      }
     }
   }
-  process.spool = published_name_;
-  process.bytes = static_cast<std::int64_t>(published_bytes_);
+  if (!published_name_.empty()) {
+    process.spool = published_name_;
+    process.bytes = static_cast<std::int64_t>(published_bytes_);
+  } else if (process.spool.empty()) {
+    process.bytes = static_cast<std::int64_t>(published_bytes_);
+  }
   process.events = static_cast<std::int64_t>(slot_.events.load(std::memory_order_relaxed) + saved_events_);
   for (const auto& drops : slot_.drops) {
     process.dropped += static_cast<std::int64_t>(drops.load(std::memory_order_relaxed));
   }
   return process;
+}
+
+bool SlotCopy::name_part(PublishedProcess* process) const {
+  const std::string stem = text_of(slot_.published_stem);
+  if (!is_plain_name(stem)) return false;
+  const std::int64_t size = size_of(run_layout::part_spool_path(source_.run_directory, stem));
+  if (size <= 0) return false;
+  process->spool = stem + run_layout::kSpoolSuffix + run_layout::kPartSuffix;
+  process->bytes = size;
+  return true;
 }
 
 bool SlotCopy::is_running() const {

@@ -39,6 +39,8 @@ class SlotCopy {
   enum class End { kOpen, kEnded, kSaved };  // how the spool ends: not yet, with the process's footer, with a saved one
 
   bool is_running() const;
+  // Names the copy as far as it was made, where the spool is not to be had any more. False: nothing was copied.
+  bool name_part(PublishedProcess* process) const;
   // Whose copy has its final name already, from a wrapper that died afterwards.
   void find_earlier_copy();
   // Looks how the spool ends by now, and saves the rings of a process that has died.

@@ -231,6 +231,33 @@ TEST_F(SpoolCollectionTest, WithoutTimeEverythingStaysAndIsNamed) {
   EXPECT_TRUE(std::filesystem::exists(processes[0].kept));
 }
 
+TEST_F(SpoolCollectionTest, ASpoolThatVanishesWhileItIsCopiedIsReadToItsEnd) {
+  ProcessSlot& slot = process(SlotState::kRecording, "rank0", "before,");
+  living_pid_ = slot.pid;
+  SpoolCollection spools(source_);
+  spools.pass(kFree);
+  record(slot, " after");
+  std::filesystem::remove(source_.spool_directory + "/" + slot.spool_name);
+  slot.state = SlotState::kEnded;
+  const auto processes = spools.finish(never);
+  EXPECT_EQ(processes[0].state, "ended");
+  EXPECT_EQ(content("rank0.jxspool"), "before, after");
+}
+
+TEST_F(SpoolCollectionTest, OfASpoolThatVanishedTheCopyIsNamed) {
+  ProcessSlot& slot = process(SlotState::kRecording, "rank0", "before,");
+  living_pid_ = slot.pid;
+  SpoolCollection(source_).pass(kFree);
+  living_pid_ = -1;
+  std::filesystem::remove(source_.spool_directory + "/" + slot.spool_name);
+  const auto processes = collect();
+  EXPECT_EQ(processes[0].state, "cut");
+  EXPECT_EQ(processes[0].spool, "rank0.jxspool.part");
+  EXPECT_EQ(processes[0].bytes, 7);
+  EXPECT_EQ(processes[0].kept, "");
+  EXPECT_EQ(processes[0].note, "its spool vanished from the node");
+}
+
 TEST_F(SpoolCollectionTest, ProcessesWithoutARecordingAreListedWithTheReason) {
   process(SlotState::kNotSelected, "rank0", "");
   std::strcpy(process(SlotState::kFailed, "rank0", "").note, "no memory");
