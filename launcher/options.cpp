@@ -286,6 +286,11 @@ Result<Options> convert(Given given) {
                                        ", '" + options.output.substr(report.fault_offset, 12) +
                                        "': " + describe(report.fault));
   }
+  if (const std::string stem = options.output.substr(stem_offset(options.output.c_str()));
+      stem == "." || stem == "..") {
+    return fail(ErrorCode::kUsage,
+                "--output " + options.output + ": '" + stem + "' is no file name; write DIRECTORY/STEM");
+  }
   if (given.is_dry_run && given.is_check) return fail(ErrorCode::kUsage, "--dry-run and --check exclude each other");
   if (given.is_dry_run) options.mode = Mode::kDryRun;
   if (given.is_check) options.mode = Mode::kCheck;
