@@ -46,6 +46,9 @@ SignalRelay::SignalRelay(const sigset_t& held)
     : insider_(held, CanaryGroup::kWrappers), outsider_(held, CanaryGroup::kOwn) {}
 
 void SignalRelay::take(const siginfo_t& signal) {
+  // A stop takes a SIGCONT back that is on its way (signal(7)), from the canaries too: passed on, it would undo the
+  // stop.
+  if (signal.si_signo == SIGTSTP) forget(SIGCONT);
   const std::int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
   const bool has_witness = insider_.is_alive() || outsider_.is_alive();
   undecided_.push_back({signal, now_ns, now_ns + (has_witness ? kPatience_ns : 0)});
@@ -70,11 +73,11 @@ void SignalRelay::is_reaped(pid_t pid) {
   }
 }
 
-void SignalRelay::forget_stops() {
-  std::erase_if(undecided_, [](const Undecided& one) { return one.signal.si_signo == SIGTSTP; });
+void SignalRelay::forget(int signal) {
+  std::erase_if(undecided_, [signal](const Undecided& one) { return one.signal.si_signo == signal; });
   for (SignalCanary* canary : {&insider_, &outsider_}) {
     canary->listen();
-    canary->forget(SIGTSTP);
+    canary->forget(signal);
   }
 }
 

@@ -33,7 +33,7 @@ class SignalRelay {
   // The same for what is left of a job whose command has ended: `rest` are those processes, asked for if needed.
   void decide_for_rest(const std::function<std::vector<pid_t>()>& rest);
   // The job has stopped: what asked it to is done, and must not stop it again when it goes on.
-  void forget_stops();
+  void forget_stops() { forget(SIGTSTP); }
 
   bool is_canary(pid_t pid) const { return pid == insider_.pid() || pid == outsider_.pid(); }
   // The end of a child was waited for; nothing to do if it is no canary.
@@ -53,6 +53,7 @@ class SignalRelay {
   // Whom to send a signal, as kill(2) names processes and groups.
   using Targets = std::function<std::vector<pid_t>(int signal, Receipt)>;
 
+  void forget(int signal);
   void decide(const Targets& targets);
   void send(pid_t target, const siginfo_t& signal);
 

@@ -116,8 +116,10 @@ Status write_end(const LeftTask& task, const SpoolSource& source, std::vector<Pu
     }
   }
   for (PublishedProcess& process : processes) {
-    const auto found = std::find_if(end->processes.begin(), end->processes.end(),
-                                    [&process](const PublishedProcess& other) { return other.slot == process.slot; });
+    const auto found =
+        std::find_if(end->processes.begin(), end->processes.end(), [&process](const PublishedProcess& other) {
+          return other.slot == process.slot && (process.slot >= 0 || other.pid == process.pid);
+        });
     if (found == end->processes.end()) {
       end->processes.push_back(std::move(process));
     } else if (!found->kept.empty()) {
@@ -154,6 +156,23 @@ Collected sum_up(const std::vector<PublishedProcess>& processes) {
   return result;
 }
 
+// A memory file whose spool somebody removed: nothing can be made of it here, but it is not ours to throw away. "" if
+// there is none.
+std::string find_orphaned_rings(const LeftTask& task, const std::vector<PublishedProcess>& processes) {
+  for (const PublishedProcess& process : processes) {
+    if (process.slot < 0) continue;
+    const ProcessSlot& slot = task.page->slots[process.slot];
+    const SlotState state = slot.state.load();
+    const std::string rings = text_of(slot.ring_name), spool = text_of(slot.spool_name);
+    if ((state != SlotState::kRecording && state != SlotState::kEnded) || !is_plain_name(rings)) continue;
+    const std::string folder = task.start.spool_directory + "/";
+    if (access((folder + rings).c_str(), F_OK) != 0 || access((folder + spool).c_str(), F_OK) == 0) continue;
+    return folder + rings + " is left of process " + std::to_string(process.pid) +
+           ", whose spool was removed: remove the folder if it is not wanted";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string name_of(const LeftTask& task) {
@@ -182,7 +201,11 @@ Collected collect_task(const std::string& directory, const LeftTask& task, bool 
   std::vector<PublishedProcess> processes = spools.finish([] { return false; });
   const std::vector<std::string> notes = spools.notes();
   Collected result = sum_up(processes);
+  if (const std::string rings = find_orphaned_rings(task, processes); !rings.empty()) {
+    result.reason += (result.reason.empty() ? "" : "; ") + rings;
+  }
   const bool has_living = std::any_of(processes.begin(), processes.end(), [&](const PublishedProcess& process) {
+    if (process.slot < 0) return false;
     const ProcessSlot& slot = task.page->slots[process.slot];
     return !process.kept.empty() && slot.state.load() != SlotState::kEnded && source.is_present(slot);
   });
