@@ -10,6 +10,7 @@
 
 #include "agent/base/atomic_file.h"
 #include "agent/base/clocks.h"
+#include "agent/contract/local_layout.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/collect/growth_watch.h"
 #include "launcher/directory_listing.h"
@@ -137,6 +138,7 @@ void remove_folder(const std::string& folder) {
     const bool is_ours =
         name == run_layout::kSessionName || name.starts_with(run_layout::kKeptEndName) || name.starts_with("slot");
     if (is_ours) unlink((folder + "/" + name).c_str());
+    if (name.starts_with(kUnattachedPrefix)) rmdir((folder + "/" + name).c_str());
   }
   unlink(run_layout::owner_path(folder).c_str());
   rmdir(folder.c_str());

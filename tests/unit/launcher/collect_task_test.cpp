@@ -246,6 +246,29 @@ TEST_F(CollectTask, WhatCannotBePublishedStaysAndIsNamed) {
   EXPECT_TRUE(std::filesystem::exists(spool_ + "/slot0.jxspool"));
 }
 
+TEST_F(CollectTask, RingsWhoseSpoolWasRemovedAreNotThrownAway) {
+  ProcessSlot& slot = process(SlotState::kRecording, "recorded");
+  put(slot.ring_name, "slot0.rings");
+  std::ofstream(spool_ + "/slot0.rings") << "what was in memory";
+  std::filesystem::remove(spool_ + "/slot0.jxspool");
+  const Collected collected = collect();
+  EXPECT_EQ(collected.state, Collected::State::kFailed);
+  EXPECT_NE(collected.reason.find("slot0.rings is left of process"), std::string::npos) << collected.reason;
+  EXPECT_TRUE(std::filesystem::exists(spool_ + "/slot0.rings"));
+}
+
+TEST_F(CollectTask, NamesEachProcessThatNeverHadASlot) {
+  process(SlotState::kEnded, "all of it");
+  std::filesystem::create_directory(spool_ + "/unattached.77.24");
+  std::filesystem::create_directory(spool_ + "/unattached.78.24");
+  EXPECT_EQ(collect().state, Collected::State::kCollected);
+  const TaskEnd end = end_record();
+  ASSERT_EQ(end.processes.size(), 3u);
+  EXPECT_EQ(end.processes[1].pid, 77);
+  EXPECT_EQ(end.processes[2].pid, 78);
+  EXPECT_FALSE(std::filesystem::exists(spool_));
+}
+
 TEST_F(CollectTask, AForeignFileInTheFolderStays) {
   process(SlotState::kEnded, "all of it");
   std::ofstream(spool_ + "/notes.txt") << "a user's";
