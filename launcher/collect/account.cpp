@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "launcher/announcement.h"
+#include "launcher/check.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -61,6 +65,24 @@ std::string describe_sum(const std::vector<Account>& accounts, const std::string
   if (busy > 0) text += fmt::format("; {} being collected by others", busy);
   if (failed > 0) text += fmt::format("; {} could not be collected", failed);
   return text;
+}
+
+std::string describe_elsewhere(const std::map<std::string, std::vector<std::int64_t>>& ranks_by_node) {
+  constexpr std::size_t kMostNodes = 32;
+  std::size_t n_tasks = 0, n_nodes = 0;
+  std::string nodes;
+  for (const auto& [host, ranks] : ranks_by_node) {
+    n_tasks += ranks.size();
+    if (++n_nodes > kMostNodes) continue;
+    std::vector<std::int64_t> known;
+    std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(known), [](std::int64_t rank) { return rank >= 0; });
+    nodes += (nodes.empty() ? "" : ", ") + host;
+    if (!known.empty()) nodes += fmt::format(" ({} {})", known.size() == 1 ? "rank" : "ranks", compact_ranks(known));
+  }
+  if (n_tasks == 0) return {};
+  if (n_nodes > kMostNodes) nodes += fmt::format(" and {} more nodes", n_nodes - kMostNodes);
+  return fmt::format("{} on other nodes {} no end: {}; if they were killed, collect there too",
+                     n_tasks == 1 ? "a task" : fmt::format("{} tasks", n_tasks), n_tasks == 1 ? "has" : "have", nodes);
 }
 
 }  // namespace jaxprof::launcher

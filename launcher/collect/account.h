@@ -1,6 +1,8 @@
 // What `jaxprof collect` says: a line a task, and one for all of them.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,5 +20,9 @@ std::string describe(const Account& account, bool is_dry_run);
 
 // "3 tasks on n1: 5 spools, 3.4 MB collected; 1 still running", or "nothing to collect on n1".
 std::string describe_sum(const std::vector<Account>& accounts, const std::string& host, bool is_dry_run);
+
+// "3 tasks on other nodes have no end: n1 (rank 0, 1), n2 (rank 2); if they were killed, collect there too"; "" if
+// there are none. At most 32 nodes are named.
+std::string describe_elsewhere(const std::map<std::string, std::vector<std::int64_t>>& ranks_by_node);
 
 }  // namespace jaxprof::launcher

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -48,7 +49,31 @@ std::optional<LeftTask> look_at(const std::string& state_directory, const std::s
   return task;
 }
 
+bool is_of_run(const std::string& folder, const std::string& run_id) {
+  return folder.starts_with(run_layout::kRunPrefix) && (run_id.empty() || folder == run_layout::kRunPrefix + run_id);
+}
+
 }  // namespace
+
+std::map<std::string, std::vector<std::int64_t>> ranks_without_end_elsewhere(const std::string& directory,
+                                                                             const std::string& run_id,
+                                                                             const Node& node) {
+  std::map<std::string, std::vector<std::int64_t>> ranks;
+  for (const std::string& folder : list_directory(directory)) {
+    if (!is_of_run(folder, run_id)) continue;
+    const std::string state_directory = directory + "/" + folder;
+    const std::vector<std::string> files = list_directory(state_directory);
+    for (const std::string& file : files) {
+      const std::string task = run_layout::task_of_start_record(file);
+      const std::string end = run_layout::task_end_path("", task).substr(1);
+      if (task.empty() || std::binary_search(files.begin(), files.end(), end)) continue;
+      const auto text = read_small_file(state_directory + "/" + file);
+      const auto start = text ? parse_task_start(*text) : fail(text.error().code, "");
+      if (start && start->is_profiled && start->host != node.host) ranks[start->host].push_back(start->rank);
+    }
+  }
+  return ranks;
+}
 
 Result<std::vector<LeftTask>> find_left_tasks(const std::string& directory, const std::string& run_id,
                                               const Node& node) {
@@ -61,7 +86,7 @@ Result<std::vector<LeftTask>> find_left_tasks(const std::string& directory, cons
   for (const std::string& folder : list_directory(directory)) {
     if (!folder.starts_with(run_layout::kRunPrefix)) continue;
     has_run = true;
-    if (!run_id.empty() && folder != run_layout::kRunPrefix + run_id) continue;
+    if (!is_of_run(folder, run_id)) continue;
     has_asked_run = true;
     const std::string state_directory = directory + "/" + folder;
     for (const std::string& file : list_directory(state_directory)) {

@@ -2,6 +2,8 @@
 // that folder is here, and the session page in it says that it is that task's, the task has not taken it away.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,5 +26,11 @@ struct LeftTask {
 // or holds no run, kUsage if it does not hold that one.
 Result<std::vector<LeftTask>> find_left_tasks(const std::string& directory, const std::string& run_id,
                                               const Node& node);
+
+// Profiled tasks of `run_id` (of all runs if "") that began on other nodes and have no end record: they run, or were
+// killed with their wrappers. By node name.
+std::map<std::string, std::vector<std::int64_t>> ranks_without_end_elsewhere(const std::string& directory,
+                                                                             const std::string& run_id,
+                                                                             const Node& node);
 
 }  // namespace jaxprof::launcher

@@ -63,6 +63,8 @@ Status collect(const CollectOptions& options) {
   if (!options.is_quiet) {
     if (auto printed = print(describe_sum(accounts, node.host, options.is_dry_run) + "\n"); !printed) return printed;
   }
+  const std::string elsewhere = describe_elsewhere(ranks_without_end_elsewhere(options.directory, options.run, node));
+  if (!elsewhere.empty() && !options.is_quiet) say(elsewhere);
   if (has_failed) return fail(ErrorCode::kPartial, "not everything could be collected on " + node.host);
   return {};
 }

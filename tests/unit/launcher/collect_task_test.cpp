@@ -269,6 +269,20 @@ TEST_F(CollectTask, NamesEachProcessThatNeverHadASlot) {
   EXPECT_FALSE(std::filesystem::exists(spool_));
 }
 
+TEST_F(CollectTask, TasksOfOtherNodesWithoutAnEndAreFound) {
+  using Ranks = std::map<std::string, std::vector<std::int64_t>>;
+  write_start();
+  EXPECT_EQ(ranks_without_end_elsewhere(prof_, "", node_), Ranks());
+  start_.host = "elsewhere";
+  write_start();
+  EXPECT_EQ(ranks_without_end_elsewhere(prof_, "", node_), (Ranks{{"elsewhere", {3}}}));
+  EXPECT_EQ(ranks_without_end_elsewhere(prof_, "another.run", node_), Ranks());
+  TaskEnd end;
+  end.task = start_.task;
+  ASSERT_TRUE(write_atomic_file(run_layout::task_end_path(state_, start_.task), to_json(end), Publish::kReplace));
+  EXPECT_EQ(ranks_without_end_elsewhere(prof_, "", node_), Ranks());
+}
+
 TEST_F(CollectTask, AForeignFileInTheFolderStays) {
   process(SlotState::kEnded, "all of it");
   std::ofstream(spool_ + "/notes.txt") << "a user's";
@@ -314,6 +328,9 @@ TEST(Account, SaysWhatBecameOfEachTask) {
   EXPECT_EQ(describe_sum({{task, collected}, {task, running}}, "n1", false),
             "1 task on n1: 2 spools, 1.2 MB, 1 saved from memory collected; 1 still running");
   EXPECT_EQ(describe_sum({}, "n1", false), "nothing to collect on n1");
+  EXPECT_EQ(describe_elsewhere({}), "");
+  EXPECT_EQ(describe_elsewhere({{"n1", {1, 0}}, {"n2", {7}}}),
+            "3 tasks on other nodes have no end: n1 (ranks 0-1), n2 (rank 7); if they were killed, collect there too");
   const Collected failed{Collected::State::kFailed, 0, 0, 0, "/tmp/x/slot0: no room"};
   EXPECT_EQ(describe({task, failed}, false), "failed     rank 3 on n1: /tmp/x/slot0: no room");
 }
