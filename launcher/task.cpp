@@ -109,7 +109,13 @@ const char* way_out_of_taken_name(const Options& options, const LaunchPlan& plan
                                    : "-f replaces files of ended runs";
 }
 
-// Takes the rank's name, or notes that it is another's.
+// Says what many ranks find alike, once a run.
+void say_once(const Options& options, const LaunchPlan& plan, const std::string& mark, const std::string& text) {
+  if (make_mark(run_layout::mark_path(plan.state_directory, mark)) && !options.is_quiet) say(text);
+}
+
+// Takes the rank's name, or notes that it is another's. Of ranks that find theirs taken the first says so: a second run
+// into one directory finds all of them taken.
 Status claim_name(const Options& options, Task* task) {
   const LaunchPlan& plan = task->plan;
   if (plan.stem.empty()) return {};
@@ -123,9 +129,7 @@ Status claim_name(const Options& options, Task* task) {
   const std::string note = run_layout::spool_path(plan.directory, plan.stem) + " is taken, " + "this rank writes to " +
                            plan.stem + ".HOST.PID" + run_layout::kSpoolSuffix;
   task->start.notes.push_back(note);
-  if (!options.is_quiet) {
-    say(note + "; " + way_out_of_taken_name(options, plan));
-  }
+  say_once(options, plan, "taken", note + "; " + way_out_of_taken_name(options, plan));
   return {};
 }
 
@@ -150,11 +154,6 @@ Status settle_hooks(const Options& options, const std::vector<std::string>& envi
     start->notes.push_back("replaced " + describe(hook));
   }
   return {};
-}
-
-// Says what many ranks find alike, once a run.
-void say_once(const Options& options, const LaunchPlan& plan, const std::string& mark, const std::string& text) {
-  if (make_mark(run_layout::mark_path(plan.state_directory, mark)) && !options.is_quiet) say(text);
 }
 
 void say_faults_of_variables(const Options& options, const LaunchPlan& plan) {
