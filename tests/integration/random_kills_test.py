@@ -5,11 +5,9 @@ three seconds in the run directory, and nothing once `jaxprof collect` was there
 """
 
 import os
-import random
 import signal
 import time
 import unittest
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import run_tools as tools
@@ -18,9 +16,15 @@ from run_file import RunFile
 
 N_KILLS = int(os.environ.get("JAXPROF_KILLS", "60"))  # of each kind
 SIDE_BY_SIDE = 10
-LONGEST_LIFE_S = 5.0
-SEED = 20261129
 IN_RUN_DIRECTORY_NS = 3_000_000_000
+
+
+def is_puppet(pid):
+    """A dead process that nobody has waited for has no command line."""
+    try:
+        return b"tick" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 class RandomKills(tools.FolderCase):
@@ -36,26 +40,16 @@ class RandomKills(tools.FolderCase):
         ended = tools.finish(job)
         self.assertEqual(ended.status, -signal.SIGKILL, str(ended))
         end = time.monotonic() + tools.LIMIT_SECONDS
-        while Path(f"/proc/{log.pid}").exists() and b"tick" in Path(f"/proc/{log.pid}/cmdline").read_bytes():
+        while is_puppet(log.pid):
             self.assertLess(time.monotonic(), end, "the job outlived its wrapper")
             time.sleep(0.01)
         return ticks.TickLog(folder / "log")
 
     def kill_many(self, name, is_wrapper, check):
-        random_lives = random.Random(f"{SEED} {name}")
-        lives = [random_lives.uniform(0, LONGEST_LIFE_S) for _ in range(N_KILLS)]
+        def one(folder, life_s):
+            check(folder, self.kill_one(folder, life_s, is_wrapper))
 
-        def one(number):
-            folder = self.folder / f"{name}{number}"
-            try:
-                check(folder, self.kill_one(folder, lives[number], is_wrapper))
-            except AssertionError as error:
-                return f"{folder.name}, killed after {lives[number]:.3f} s: {error}"
-            return None
-
-        with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-            faults = [fault for fault in pool.map(one, range(N_KILLS)) if fault]
-        self.assertEqual(faults, [], "\n\n".join(faults))
+        ticks.try_lives(self, name, N_KILLS, SIDE_BY_SIDE, one)
 
     def merged_marks(self, folder, statuses):
         """Marks of the one process in the merged run file; none if it left no spool."""

@@ -5,14 +5,12 @@ what the README promises, and the merge names who was cut, where and when.
 """
 
 import os
-import random
 import re
 import shutil
 import subprocess
 import tempfile
 import time
 import unittest
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import run_tools as tools
@@ -23,8 +21,6 @@ N_KILLS = int(os.environ.get("JAXPROF_KILLS", "60")) // 2  # of the step, and of
 N_KILLS_OF_ONE = N_KILLS // 3  # of one rank's process, and of its wrapper
 SIDE_BY_SIDE = 3
 N_RANKS = 4
-LONGEST_LIFE_S = 5.0
-SEED = 20261129
 IN_RUN_DIRECTORY_NS = 3_000_000_000
 CLUSTER = Path(__file__).parents[2] / "slurm/cluster.sh"
 CUT = re.compile(r"rank (\d) on (n\d)\b.* (?:is|was) cut.*\d\d:\d\d:\d\d\.\d{3}")
@@ -78,22 +74,13 @@ class StepKills(tools.FolderCase):
         self.assertIn(len(marks) - len(log.ticks), (0, 1))
 
     def kill_many(self, name, n_kills, kill, check, **step_options):
-        lives = random.Random(f"{SEED} {name}")
-        lives = [lives.uniform(0, LONGEST_LIFE_S) for _ in range(n_kills)]
+        def one(folder, life_s):
+            step = Step(folder, **step_options)
+            time.sleep(life_s)
+            kill(step)
+            check(step, step.finish())
 
-        def one(number):
-            try:
-                step = Step(self.folder / f"{name}{number}", **step_options)
-                time.sleep(lives[number])
-                kill(step)
-                check(step, step.finish())
-            except AssertionError as error:
-                return f"{name}{number}, killed after {lives[number]:.3f} s: {error}"
-            return None
-
-        with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-            faults = [fault for fault in pool.map(one, range(n_kills)) if fault]
-        self.assertEqual(faults, [], "\n\n".join(faults))
+        ticks.try_lives(self, name, n_kills, SIDE_BY_SIDE, one)
 
     def check_step(self, step, _):
         """All four were killed with their wrappers."""
@@ -121,7 +108,7 @@ class StepKills(tools.FolderCase):
             log = step.log(2)
             self.assert_status(on_node(log.host, "kill", "-9", pid_of(log)), 0)
 
-        self.kill_many(name, N_KILLS_OF_ONE, kill, check, count=int(1.3e6 * LONGEST_LIFE_S / ticks.PERIOD_US))
+        self.kill_many(name, N_KILLS_OF_ONE, kill, check, count=int(1.3e6 * ticks.LONGEST_LIFE_S / ticks.PERIOD_US))
 
     def test_of_one_process(self):
         def check(step, ended):

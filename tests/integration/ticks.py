@@ -1,10 +1,14 @@
-"""The log of tick_puppet, and what a run file has of its marks."""
+"""The log of tick_puppet, what a run file has of its marks, and lives that end at random instants."""
 
+import random
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 PERIOD_US = 2000
+LONGEST_LIFE_S = 5.0
+SEED = 20261129
 
 
 class TickLog:
@@ -44,3 +48,20 @@ def marks_by_rank(run):
     ranks = run.ranks()
     return {rank: [row["payload"] for row in rows if row["name"] == "tick"]
             for rank, rows in zip(ranks, run.rows_by_process("events/nvtx"))}
+
+
+def try_lives(case, name, count, side_by_side, one):
+    """one(FOLDER, SECONDS) for `count` random lives, so many at once; `case` fails with what was wrong with any."""
+    lives = random.Random(f"{SEED} {name}")
+    lives = [lives.uniform(0, LONGEST_LIFE_S) for _ in range(count)]
+
+    def try_one(number):
+        try:
+            one(case.folder / f"{name}{number}", lives[number])
+        except (AssertionError, OSError) as error:
+            return f"{name}{number}, killed after {lives[number]:.3f} s: {error}"
+        return None
+
+    with ThreadPoolExecutor(side_by_side) as pool:
+        faults = [fault for fault in pool.map(try_one, range(count)) if fault]
+    case.assertEqual(faults, [], "\n\n".join(faults))
