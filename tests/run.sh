@@ -156,7 +156,7 @@ demo() {
 fuzz() { # each target for a while, as many at once as there are processors
     local targets=() target name seconds=$FUZZ_SECONDS first i statuses=()
     [ "$full" = 0 ] || seconds=$FULL_FUZZ_SECONDS
-    if ! build fuzz; then
+    if ! build fuzz fuzz_targets; then
         count "build of preset fuzz" 1
         return
     fi
