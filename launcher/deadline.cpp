@@ -1,15 +1,10 @@
 #include "launcher/deadline.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "agent/base/atomic_file.h"
 #include "agent/base/parse_number.h"
-#include "agent/base/unique_fd.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/run_marks.h"
 #include "launcher/time_limit.h"
@@ -31,14 +26,6 @@ struct SharedAnswer {
   std::int64_t number = 0;  // of the question
   std::int64_t end_s = kNoEnd;
 };
-
-// Whole or not at all for its readers, who are on this node; it need not outlive the node, so no disk is waited for.
-void share_answer(const std::string& path, const std::string& line) {
-  const std::string part = path + ".part";
-  const UniqueFd fd(open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  const auto length = static_cast<ssize_t>(line.size());
-  if (fd && write(fd.get(), line.data(), line.size()) == length) rename(part.c_str(), path.c_str());
-}
 
 std::optional<SharedAnswer> read_answer(const std::string& path) {
   const auto text = read_small_file(path, 64);
@@ -120,7 +107,10 @@ void Deadline::take_own_answer() {
   answer_.reset();
   is_asker_ = false;  // where the answer cannot be written, the question is open until patience ends
   const std::string line = std::to_string(asking_) + " " + std::to_string(end_s) + "\n";
-  share_answer(run_layout::node_deadline_path(settings_.node_directory), line);
+  // Its readers are on this node. Where it cannot be written, nobody learns of it, which is what patience is for.
+  auto shared = write_atomic_file(run_layout::node_deadline_path(settings_.node_directory), line, Publish::kReplace,
+                                  Durable::kInCache);
+  (void)shared;
 }
 
 void Deadline::read_shared_answer(std::int64_t now_ns) {

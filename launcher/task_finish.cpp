@@ -28,9 +28,11 @@ TaskEnd make_end(const Task& task, const JobStatus& job, pid_t job_pid) {
   return end;
 }
 
-// Beside the spools, for `jaxprof collect`. Where not even that can be, the task has no end, and the merge says so.
+// Beside the spools, for `jaxprof collect`. Where not even that can be, the task has no end, and the merge says so. The
+// job waits for this: a busy disk must not hold its end.
 void keep_on_node(const Task& task, const TaskEnd& end) {
-  auto kept = write_atomic_file(run_layout::kept_end_path(task.spool_directory), to_json(end), Publish::kReplace);
+  auto kept = write_atomic_file(run_layout::kept_end_path(task.spool_directory), to_json(end), Publish::kReplace,
+                                Durable::kInCache);
   (void)kept;
 }
 

@@ -45,13 +45,13 @@ Result<bool> write_through(const std::string& path, std::string_view content) {
 
 }  // namespace
 
-Result<bool> write_atomic_file(const std::string& path, std::string_view content, Publish how) {
+Result<bool> write_atomic_file(const std::string& path, std::string_view content, Publish how, Durable durable) {
   if (!is_file_size_allowed(content.size())) return fail_errno(ErrorCode::kOutputFailed, "cannot write " + path);
   if (how == Publish::kReplace && is_special(path)) return write_through(path, content);
   const std::string temporary = temporary_name(path);
   UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd) return fail_errno(ErrorCode::kOutputFailed, "cannot create " + temporary);
-  const bool is_written = write_all(fd.get(), content) && fsync(fd.get()) == 0;
+  const bool is_written = write_all(fd.get(), content) && (durable == Durable::kInCache || fsync(fd.get()) == 0);
   if (!is_written) {
     auto error = fail_errno(ErrorCode::kOutputFailed, "cannot write " + temporary);
     unlink(temporary.c_str());
