@@ -48,7 +48,7 @@ packages_of() { # COMPONENT
     jax) echo python3-venv ;;
     tests)
         echo clang clang-tidy clang-format libclang-rt-14-dev llvm g++-aarch64-linux-gnu shellcheck hdf5-tools python3 python3-h5py \
-            python3-pandas python3-tables mpich
+            python3-pandas python3-tables mpich e2fsprogs util-linux
         ;;
     chroot) echo debootstrap debian-archive-keyring wget ;;
     *) die "no component '$1': build, slurm, jax, tests or chroot" ;;
