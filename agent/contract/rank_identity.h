@@ -43,6 +43,15 @@ struct RankIdentity {
   bool is_known() const noexcept { return rank >= 0; }
 };
 
+inline constexpr std::size_t kVariableNameBytes = 64;
+
+// The variables that a person has named to tell the rank (--rank-from). Plain memory: it lies in the session page.
+struct RankVariables {
+  char rank[kVariableNameBytes] = {};        // "": none named, the table decides
+  char local_rank[kVariableNameBytes] = {};  // "": not told
+  char world_size[kVariableNameBytes] = {};  // "": not told
+};
+
 // Evaluates the precedence table for a process with id `pid` and environment `env`:
 // explicit variables; the Slurm step if srun started this very process (SLURM_TASK_PID == pid, which beats stale
 // variables exported at submission); the first launcher whose rank and size are both set and consistent; the first

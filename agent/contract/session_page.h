@@ -12,13 +12,14 @@
 #include "agent/contract/output_template.h"
 #include "agent/contract/rank_identity.h"
 #include "agent/contract/rank_selection.h"
+#include "agent/contract/step_marker.h"
 
 namespace jaxprof {
 
 // The environment variable that holds the page's absolute path.
 inline constexpr const char* kSessionVariable = "JAXPROF_SESSION";
 
-inline constexpr std::uint32_t kSessionVersion = 2;
+inline constexpr std::uint32_t kSessionVersion = 3;
 inline constexpr std::uint32_t kMaxProcessSlots = 1024;
 
 // Why something was not recorded. The values are stored in spools: add at the end only.
@@ -110,7 +111,9 @@ struct SessionPlan {
   char stem_template[kPathBytes];    // the STEM part of the output template
   char host[65];
   char boot_id[40];
-  RankSelection selection;  // what each process still has to decide; selects all if nothing
+  RankSelection selection;       // what each process still has to decide; selects all if nothing
+  RankVariables rank_variables;  // --rank-from
+  StepMarker step_marker;        // --step-marker
 };
 
 struct SessionPage {
