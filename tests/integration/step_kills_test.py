@@ -83,12 +83,18 @@ class StepKills(tools.FolderCase):
         ticks.try_lives(self, name, n_kills, SIDE_BY_SIDE, one)
 
     def check_step(self, step, _):
-        """All four were killed with their wrappers."""
+        """All were killed with their wrappers, but Slurm takes one process after the other, with a SIGTERM before where it
+        has the time: a wrapper may outlive its rank for long enough to publish all of it. Then it is not named as cut."""
         logs = step.logs()
-        marks, merged = self.merged_marks(step, (tools.PARTIAL,))
+        marks, merged = self.merged_marks(step, (tools.PARTIAL, tools.DONE))
+        cut = {int(rank) for rank, _ in CUT.findall(merged.out)}
+        self.assertLessEqual(cut, set(marks), str(merged))
+        self.assertFalse(cut and merged.status == tools.DONE, str(merged))
+        self.n_cut += len(cut)
         for rank, log in enumerate(logs):
             self.assertGreaterEqual(len(marks.get(rank, [])), log.due(IN_RUN_DIRECTORY_NS), f"rank {rank}\n{merged}")
-        self.assertEqual({int(rank) for rank, _ in CUT.findall(merged.out)}, set(marks), str(merged))
+            if rank in marks and rank not in cut:
+                self.assert_whole(marks[rank], log)
         for node in ("n1", "n2"):
             collected = on_node(node, tools.BIN / "jaxprof", "collect", step.folder / "prof")
             self.assert_status(collected, tools.DONE)
@@ -96,11 +102,16 @@ class StepKills(tools.FolderCase):
         for rank, log in enumerate(logs):
             self.assert_whole(marks.get(rank, []), log)
 
+    def kill_all_of_steps(self, name, kill):
+        self.n_cut = 0
+        self.kill_many(name, N_KILLS, kill, self.check_step)
+        self.assertGreater(self.n_cut, N_KILLS, "most ranks are cut when their wrappers are killed")
+
     def test_of_the_step(self):
-        self.kill_many("step", N_KILLS, lambda step: tools.run("scancel", "-s", "KILL", step.log(0).step), self.check_step)
+        self.kill_all_of_steps("step", lambda step: tools.run("scancel", "-s", "KILL", step.log(0).step))
 
     def test_of_srun(self):
-        self.kill_many("srun", N_KILLS, lambda step: step.process.kill(), self.check_step)
+        self.kill_all_of_steps("srun", lambda step: step.process.kill())
 
     def kill_of_rank_2(self, name, pid_of, check):
         """While the other ranks go on to their end."""
