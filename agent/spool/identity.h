@@ -34,6 +34,7 @@ enum class IdentityKey : std::uint16_t {
   kTimeNamespace = 22,     // N inode of /proc/self/ns/time
   kUserId = 23,            // N
   kAttachRealtimeNs = 24,  // N CLOCK_REALTIME when the agent attached
+  kStepMarker = 25,        // T --step-marker (agent/contract/step_marker.h); absent in spools from before it
 };
 
 struct IdentityField {

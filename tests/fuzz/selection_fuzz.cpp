@@ -1,8 +1,9 @@
-// What selects ranks: number lists and the --if condition.
+// What selects ranks: number lists and the --if condition; and what selects ranges, the step marker.
 #include <string>
 
 #include "agent/contract/condition.h"
 #include "agent/contract/rank_selection.h"
+#include "agent/contract/step_marker.h"
 #include "tests/fuzz/planted_fault.h"
 
 using namespace jaxprof;
@@ -31,5 +32,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   text.copy(selection.ranks, sizeof selection.ranks - 1);
   (void)is_selected(selection, rank, Env(environment));
   (void)is_task_selected(selection, rank, Env(environment));
+
+  StepMarker marker;
+  if (parse_step_marker(text.c_str(), &marker) == nullptr) {
+    char written[kStepMarkerBytes];
+    TextBuffer out(written, sizeof written);
+    append_step_marker(marker, &out);
+    fuzz::demand(text.c_str() == std::string(written), "a marker is written as it was read");
+  }
+  (void)is_step_message(marker, text);
+  (void)xla_module_of(text);
   return 0;
 }

@@ -148,6 +148,9 @@ void write_all(const std::string& folder) {
   selections.add("0,8-15,0-1023:128");
   selections.add("rank == 5 && (A * 4 > 3 || !world_size)");
   selections.add("A / 3 == 1");
+  selections.add("step@puppet");
+  selections.add("xla:jit_train_step");
+  selections.add("XlaModule:#prefix=jit(main),hlo_module=jit_train_step,program_id=3#");
 }
 
 }  // namespace
