@@ -8,6 +8,7 @@ A figure that a bench no longer prints fails as well.
     check_ratios.py BIN LIB      exit 0 all within the slack, 1 not
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -42,10 +43,17 @@ def is_within(figure, better, value):
 
 def main():
     binaries, libraries = map(pathlib.Path, sys.argv[1:3])
-    records = list(read_records(pathlib.Path(__file__).with_name("ratios.txt")))
+    here = pathlib.Path(__file__).resolve().parent
+    records = list(read_records(here / "ratios.txt"))
+    python = subprocess.run(["bash", here.parent / "setup.sh", "--path", "python"], stdout=subprocess.PIPE,
+                            check=True).stdout.decode().strip()
+    if not pathlib.Path(python).exists() and "jax" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
+        print(f"skipped: annotate_bench, since there is no {python}; run: bash tests/setup.sh jax")
+        records = [record for record in records if record[0] != "annotate_bench"]
     failed = []
     with tempfile.TemporaryDirectory() as folder:
-        commands = {"event_path_bench": [binaries / "event_path_bench", libraries / "libjaxprof-agent.so", folder],
+        commands = {"annotate_bench": [sys.executable, here / "annotate_bench.py", python, binaries / "jaxprof-exec", folder],
+                    "event_path_bench": [binaries / "event_path_bench", libraries / "libjaxprof-agent.so", folder],
                     "publish_bench": [binaries / "publish_bench", binaries / "jaxprof-exec",
                                       libraries / "libjaxprof-agent.so", folder],
                     "merge_bench": [binaries / "merge_bench", "100000", folder],

@@ -1,0 +1,243 @@
+"""Marks the steps and phases of a Python program, for jaxprof and any other tool that reads NVTX.
+
+A profile tells when things happened; only the program knows which training step they belong to and what its phases are
+called. This module says both through the PyPI package ``nvtx``, with registered strings in the domain "jaxprof":
+
+    from jaxprof_annotate import annotate, step
+
+    for number in range(n_steps):
+        with step(number):                  # the step marker: message "step", the number as integer payload
+            with annotate("load"):          # a phase; annotate("load") may as well be made once and kept
+                batch = next(batches)
+            train(batch)
+
+    @annotate("train")
+    def train(batch): ...
+
+Where no tool listens (NVTX_INJECTION64_PATH is not set, NVTX_DISABLE is), or the package ``nvtx`` is missing, nothing is
+marked: a decorated function is the function itself, and a ``with`` costs what an empty context manager costs. Marks are
+host ranges: in a function that jax.jit traces they would mark the tracing; use jax.named_scope there.
+
+Any thread may use any of this at any time. Python 3.9 or newer.
+"""
+
+import functools
+import inspect
+import operator
+import os
+import sys
+import types
+
+__all__ = ["annotate", "step"]
+
+DOMAIN = "jaxprof"
+STEP = "step"
+
+
+def _attached_domain():
+    """The NVTX domain, or None where no tool listens. A tool that could not be told is worth one line on stderr: a
+    warning could be made an error, and a job must not fail for being profiled."""
+    try:
+        import nvtx
+
+        domain = nvtx.get_domain(DOMAIN)
+        return domain if nvtx.enabled() and isinstance(domain, nvtx.Domain) else None
+    except (ImportError, AttributeError) as error:  # without the package, or with one from before it had domains
+        if os.environ.get("NVTX_INJECTION64_PATH") and not os.environ.get("NVTX_DISABLE"):
+            print(f"jaxprof_annotate: steps and phases are not recorded: {error}; install nvtx 0.2.13 or newer into "
+                  f"{sys.executable}", file=sys.stderr)
+        return None
+
+
+_domain = _attached_domain()
+
+
+def _enter_nothing():
+    return None
+
+
+def _leave_nothing(_type, _error, _traceback):
+    return None
+
+
+def _fastest_calls(domain):
+    """(push(attributes, *), pop(*)) and what stands for `*`. The functions that nvtx.annotate itself is made of take half
+    of the time that the methods of Domain take; they are not public, so they are used only while they take what they
+    took."""
+    try:
+        from nvtx._lib import pop_range, push_range
+
+        words = [list(inspect.signature(call).parameters) for call in (push_range, pop_range)]
+        if words == [["attributes", "domain"], ["domain"]]:
+            return push_range, pop_range, (domain.handle,)
+    except (ImportError, AttributeError, TypeError, ValueError):
+        pass
+    return domain.push_range, domain.pop_range, ()
+
+
+def _make_leave(pop, where):
+    if where:
+        handle, = where
+
+        def leave(_type, _error, _traceback):
+            pop(handle)
+    else:
+
+        def leave(_type, _error, _traceback):
+            pop()
+
+    return leave
+
+
+if _domain is None:
+    _leave = _leave_nothing
+else:
+    _push, _pop, _where = _fastest_calls(_domain)
+    _leave = _make_leave(_pop, _where)
+
+
+class Range:
+    """What annotate() and step() return: for ``with`` and as a decorator, any number of times, nested, on any thread.
+
+    ``with`` looks for the two methods in the class, and finds slots, whose value in this object it then calls. So the
+    push goes from the interpreter straight into nvtx, and only the pop has a Python frame: with jaxprof's agent
+    attached a ``with`` costs about what two empty methods cost (tests/bench/annotate_bench.py).
+    """
+
+    __slots__ = ("__enter__", "__exit__", "_made_of")
+
+    def __init__(self, name, number=None):
+        self._made_of = (name, number)
+        self.__exit__ = _leave
+        if _domain is None:
+            self.__enter__ = _enter_nothing
+        else:
+            attributes = _domain.get_event_attributes(name, payload=number)
+            self.__enter__ = functools.partial(_push, attributes, *_where)
+
+    def __reduce__(self):  # pickled by what it says, since the other process may have no tool, or another one
+        return Range, self._made_of
+
+    def __call__(self, function):
+        """Decorates: a range around each call, or each run of a generator or coroutine between two suspensions."""
+        if isinstance(function, type):
+            raise TypeError(f"annotate marks functions: decorate the methods of class {function.__name__} instead")
+        if _domain is None:
+            return function
+        if isinstance(function, (staticmethod, classmethod)):
+            return type(function)(self(function.__func__))
+        if inspect.isasyncgenfunction(function):
+            return _marked_async_generator(self, function)
+        if inspect.iscoroutinefunction(function):
+            return _marked_coroutine(self, function)
+        if inspect.isgeneratorfunction(function):
+            return _marked_generator(self, function)
+        is_plain = inspect.isfunction(function) or inspect.ismethod(function) or inspect.isbuiltin(function)
+        return _marked_function(self, function) if is_plain else _MarkedObject(self, function)
+
+
+@functools.lru_cache(maxsize=None)
+def annotate(name):
+    """A range called `name`, the same object for the same name. Names are kept for good, here and by tools: what varies
+    without end does not belong into a name."""
+    if not isinstance(name, str):
+        raise TypeError(f'annotate needs a name, as in annotate("load"), not {name!r}')
+    return Range(name)
+
+
+def step(number):
+    """The marker of training step `number` (any integer type): a range "step" that has the number as its payload."""
+    return Range(STEP, operator.index(number))
+
+
+# ---------------------------------------------------------------- decorated callables, where a tool listens
+def _marked_function(mark, function):
+    @functools.wraps(function)
+    def marked(*args, **kwargs):
+        with mark:
+            return function(*args, **kwargs)
+
+    return marked
+
+
+class _MarkedObject:
+    """A callable object, such as a jitted function: it keeps all its attributes (`lower`, `trace`, ...)."""
+
+    def __init__(self, mark, target):
+        functools.update_wrapper(self, target)
+        self._mark = mark
+
+    def __call__(self, *args, **kwargs):
+        with self._mark:
+            return self.__wrapped__(*args, **kwargs)
+
+    def __getattr__(self, name):
+        if name == "__wrapped__":  # not set yet: this object is being copied or unpickled
+            raise AttributeError(name)
+        return getattr(self.__wrapped__, name)
+
+    def __get__(self, instance, owner=None):
+        bind = getattr(type(self.__wrapped__), "__get__", None)
+        return self if bind is None else _MarkedObject(self._mark, bind(self.__wrapped__, instance, owner))
+
+
+# A generator or coroutine is suspended in the midst of its work, and others run on its thread meanwhile. Ranges of a
+# thread nest, so one that stayed open would take in what the others do and be closed in the wrong place: hence one
+# range for each run, and none while it is suspended.
+@types.coroutine
+def _each_run(mark, inner):
+    """Drives `inner`, which has send, throw and close, as `yield from` and `await` do."""
+    resume, argument = inner.send, None
+    while True:
+        with mark:
+            try:
+                value = resume(argument)
+            except StopIteration as end:
+                return end.value
+        try:
+            argument = yield value
+            resume = inner.send
+        except GeneratorExit:
+            with mark:
+                inner.close()
+            raise
+        except BaseException as error:
+            resume, argument = inner.throw, error
+
+
+def _marked_generator(mark, function):
+    @functools.wraps(function)
+    def marked(*args, **kwargs):
+        return (yield from _each_run(mark, function(*args, **kwargs)))
+
+    return marked
+
+
+def _marked_coroutine(mark, function):
+    @functools.wraps(function)
+    async def marked(*args, **kwargs):
+        return await _each_run(mark, function(*args, **kwargs))
+
+    return marked
+
+
+def _marked_async_generator(mark, function):
+    @functools.wraps(function)
+    async def marked(*args, **kwargs):
+        inner = function(*args, **kwargs)
+        resume, argument = inner.asend, None
+        while True:
+            try:
+                value = await _each_run(mark, resume(argument))
+            except StopAsyncIteration:
+                return
+            try:
+                argument = yield value
+                resume = inner.asend
+            except GeneratorExit:
+                await _each_run(mark, inner.aclose())
+                raise
+            except BaseException as error:
+                resume, argument = inner.athrow, error
+
+    return marked

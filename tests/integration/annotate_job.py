@@ -1,0 +1,240 @@
+"""The program of annotate_test.py: uses launcher/python/jaxprof_annotate.py in every way that there is and prints, as
+JSON, what ranges it must have made: [message, payload, depth] in the order of their beginnings, by thread. That is the
+truth because each place that is inside a range says so by itself (Expected).
+
+    annotate_job.py ranges|identity|no-nvtx
+"""
+
+import asyncio
+import copy
+import functools
+import json
+import pickle
+import sys
+import threading
+
+if sys.argv[1] == "no-nvtx":
+    sys.modules["nvtx"] = None  # what the import system takes for "there is none"
+
+import jaxprof_annotate
+from jaxprof_annotate import annotate, step
+
+truth = {}
+depths = threading.local()
+
+
+class Expected:
+    """Stands where a range is, and keeps the truth about it."""
+
+    def __init__(self, message, payload=None):
+        self.entry = (message, payload)
+
+    def __enter__(self):
+        depths.now = getattr(depths, "now", 0)
+        truth.setdefault(threading.get_native_id(), []).append([*self.entry, depths.now])
+        depths.now += 1
+
+    def __exit__(self, *_):
+        depths.now -= 1
+
+
+# ---------------------------------------------------------------- decorated callables
+@annotate("function")
+def function(value):
+    """Doc of function."""
+    with Expected("function"):
+        return value
+
+
+@annotate("failing")
+def failing():
+    with Expected("failing"):
+        raise KeyError("failing")
+
+
+@annotate("recursive")
+def recursive(depth):
+    with Expected("recursive"):
+        return recursive(depth - 1) if depth else 0
+
+
+class Methods:
+    @annotate("method")
+    def method(self):
+        with Expected("method"):
+            return self
+
+    @annotate("static")
+    @staticmethod
+    def static():
+        with Expected("static"):
+            return "static"
+
+    @annotate("class method")
+    @classmethod
+    def of_class(cls):
+        with Expected("class method"):
+            return cls
+
+
+@annotate("generator")
+def generator(n):
+    """Each run, from a resumption to the next suspension, is one range."""
+    received = []
+    try:
+        for number in range(n):
+            with Expected("generator"):
+                pass
+            try:
+                received.append((yield number))
+            except ValueError as error:
+                received.append(str(error))
+    finally:
+        with Expected("generator"):
+            pass
+    return received
+
+
+@annotate("coroutine")
+async def coroutine(n):
+    for _ in range(n):
+        with Expected("coroutine"):
+            pass
+        await asyncio.sleep(0)
+    with Expected("coroutine"):
+        return n
+
+
+@annotate("async generator")
+async def async_generator(n):
+    for number in range(n):
+        with Expected("async generator"):
+            pass
+        yield number
+    with Expected("async generator"):
+        pass
+
+
+class Jitted:
+    """Like jax.jit's: a callable object with attributes of its own, which binds like a function."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+
+    def __call__(self, value):
+        return self.__wrapped__(value)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+    def lower(self):
+        return "lowered"
+
+
+@annotate("jitted")
+@Jitted
+def jitted(value):
+    with Expected("jitted"):
+        return value
+
+
+def check(condition, what):
+    if not condition:
+        sys.exit(f"annotate_job: {what}")
+
+
+def drive_generators():
+    run = generator(3)
+    check(next(run) == 0, "first value")
+    with Expected("between"), annotate("between"):  # while the generator is suspended none of its ranges is open
+        check(run.send("sent") == 1, "value after send")
+    check(run.throw(ValueError("thrown")) == 2, "value after throw")
+    try:
+        next(run)
+        check(False, "the generator has an end")
+    except StopIteration as end:
+        check(end.value == ["sent", "thrown", None], f"return value {end.value}")
+    abandoned = generator(3)
+    next(abandoned)
+    abandoned.close()
+    check(list(generator(2)) == [0, 1], "iteration")
+
+
+async def drive_coroutines():
+    check(await asyncio.gather(coroutine(2), coroutine(3)) == [2, 3], "results of coroutines that take turns")
+    check([number async for number in async_generator(2)] == [0, 1], "asynchronous iteration")
+
+
+def use_all():
+    for number in (0, 1, 2**40, -1):
+        with Expected("step", number), step(number):
+            with Expected("phase"), annotate("phase"):
+                check(function("value") == "value", "result of a function")
+    for _ in range(2):
+        try:
+            failing()
+            check(False, "the error goes on")
+        except KeyError:
+            pass
+    try:
+        with Expected("left by an error"), annotate("left by an error"):
+            raise ValueError
+    except ValueError:
+        pass
+    check(recursive(2) == 0, "recursion")
+    methods = Methods()
+    check(methods.method() is methods and Methods.static() == "static" and Methods.of_class() is Methods, "methods")
+    check(jitted(5) == 5 and jitted.lower() == "lowered" and jitted.__name__ == "jitted", "a callable object")
+    check((function.__name__, function.__doc__) == ("function", "Doc of function."), "name and doc of a function")
+    with Expected("straße 中"), annotate("straße 中"):
+        pass
+    for again in (pickle.loads(pickle.dumps(step(7))), copy.deepcopy(step(7))):
+        with Expected("step", 7), again:
+            pass
+    drive_generators()
+    asyncio.run(drive_coroutines())
+
+
+def use_in_threads():
+    """All with the same objects at once."""
+    barrier = threading.Barrier(4)
+
+    def work():
+        barrier.wait()
+        for _ in range(200):
+            function(1)
+            recursive(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def check_refusals():
+    for wrong in (lambda: annotate(function), lambda: annotate("x")(Methods), lambda: step(1.5), lambda: step("1")):
+        try:
+            wrong()
+        except TypeError:
+            continue
+        check(False, "a wrong use is refused")
+
+
+def check_identity():
+    """Without a tool a decorated callable is the callable itself."""
+    originals = [use_all, Methods.method, Jitted(check), staticmethod(check), drive_coroutines, generator, async_generator]
+    check(all(annotate("x")(original) is original for original in originals), "a decorator made something new")
+
+
+def main():
+    check(annotate("phase") is annotate("phase"), "one object a name")
+    check_refusals()
+    if sys.argv[1] != "ranges":
+        check_identity()
+    use_all()
+    use_in_threads()
+    print(json.dumps({"is_attached": jaxprof_annotate._domain is not None, "ranges": truth}))
+
+
+main()

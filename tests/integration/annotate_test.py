@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""launcher/python/jaxprof_annotate.py: with the agent attached the run file has exactly the ranges that the program says
+it made, around functions, generators, coroutines, on several threads and past errors; without a tool it is not there.
+"""
+
+import json
+import unittest
+from collections import defaultdict
+
+import run_tools as tools
+from real_programs import ANNOTATIONS, TREE, python_with_jax
+from run_file import RunFile
+
+PYTHON = python_with_jax()
+JOB = (PYTHON, "-B", TREE / "tests" / "integration" / "annotate_job.py")
+
+
+def environment(**changes):
+    return tools.environment(PYTHONPATH=ANNOTATIONS, NVTX_INJECTION64_PATH=None, **changes)
+
+
+class Annotate(tools.OwnFolderCase):
+    def profile(self, *words, env=None):
+        job = tools.run(tools.EXEC, "-o", "prof/rank", "--", *words, env=env or environment())
+        self.assert_status(job, 0)
+        self.assert_status(tools.merge("prof"), tools.DONE)
+        return job
+
+    def test_every_range_is_there(self):
+        job = self.profile(*JOB, "ranges")
+        truth = json.loads(job.out)
+        self.assertTrue(truth["is_attached"])
+        self.assertEqual(len(job.lines_of_jaxprof()), 2, str(job))
+        with RunFile("run.h5") as run:
+            rows = [row for row in run.rows("events/nvtx") if row["domain"] == "jaxprof"]
+        found = defaultdict(list)
+        for row in rows:
+            self.assertEqual(row["kind"], "push_pop")
+            self.assertIsNotNone(row["dur_ns"], row)
+            found[str(row["tid"])].append([row["name"], row["payload"], row["depth"]])
+        self.assertEqual(found.keys(), truth["ranges"].keys())
+        for tid, expected in truth["ranges"].items():
+            self.assertEqual(found[tid], expected)
+        self.assertEqual(len(found), 5)
+
+    def test_without_a_tool_functions_stay_themselves(self):
+        job = tools.run(*JOB, "identity", env=environment())
+        self.assert_status(job, 0)
+        self.assertEqual((json.loads(job.out)["is_attached"], job.err), (False, ""))
+
+    def test_nvtx_may_be_switched_off(self):
+        job = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", *JOB, "identity", env=environment(NVTX_DISABLE="1"))
+        self.assert_status(job, 0)
+        self.assertEqual((json.loads(job.out)["is_attached"], job.err), (False, ""))
+
+    def test_without_the_package_a_profiled_program_says_so_once(self):
+        alone = tools.run(*JOB, "no-nvtx", env=environment())
+        self.assert_status(alone, 0)
+        self.assertEqual(alone.err, "")
+        job = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", *JOB, "no-nvtx", env=environment())
+        self.assert_status(job, 0)
+        self.assertFalse(json.loads(job.out)["is_attached"])
+        line, = job.err.splitlines()
+        self.assertTrue(line.startswith("jaxprof_annotate: steps and phases are not recorded: "), line)
+        self.assertIn(f"into {PYTHON}", line)
+
+
+if __name__ == "__main__":
+    unittest.main()
