@@ -5,10 +5,12 @@
 # there, work on a bare Debian 12 as root, and never start a daemon.  Nothing else in the project downloads anything.
 #
 # Usage: setup.sh [--no-install] [COMPONENT...]       (default: build)
-#        setup.sh --path python|debian11              print where the Python with JAX or the Debian 11 tree is put
+#        setup.sh --path WHAT       print where it is put: python (with JAX), torch (Python with torch), nccl, debian11
 #   build   compilers, libraries, CUDA headers
 #   slurm   the daemons of slurm/cluster.sh and Open MPI's launcher
 #   jax     a Python environment with JAX and nvtx (tests/requirements.txt)
+#   torch   Debian's torch, and a Python environment that has nvtx besides (tests/requirements-torch.txt)
+#   nccl    NCCL's library, without its headers (tests/requirements-nccl.txt)
 #   tests   what only tests need: clang's tools, HDF5 tools, Python readers
 #   chroot  a Debian 11 tree for the tests of the installed programs
 #   --no-install   change nothing: print the lines that would install what is missing; exit 1 if there are any
@@ -28,6 +30,9 @@ else
 fi
 digest() { sha256sum <"$1" | cut -c1-12; }
 VENV=$DEPS/venv-$(digest "$HERE/requirements.txt")
+TORCH_VENV=$DEPS/venv-torch-$(digest "$HERE/requirements-torch.txt")
+NCCL=$DEPS/nccl-$(digest "$HERE/requirements-nccl.txt")
+NCCL_VERSION=22809 # NCCL_VERSION_CODE of tests/requirements-nccl.txt
 
 say() { printf 'setup.sh: %s\n' "$*" >&2; }
 die() {
@@ -46,12 +51,14 @@ packages_of() { # COMPONENT
         ;;
     slurm) echo slurmctld slurmd slurm-client munge iproute2 util-linux openmpi-bin ;;
     jax) echo python3-venv ;;
+    torch) echo python3-venv python3-torch ;;
+    nccl) nccl_of_toolkit >/dev/null || echo python3-venv ;;
     tests)
         echo clang clang-tidy clang-format libclang-rt-14-dev llvm g++-aarch64-linux-gnu shellcheck hdf5-tools python3 python3-h5py \
             python3-pandas python3-tables mpich e2fsprogs util-linux
         ;;
     chroot) echo debootstrap debian-archive-keyring wget ;;
-    *) die "no component '$1': build, slurm, jax, tests or chroot" ;;
+    *) die "no component '$1': build, slurm, jax, torch, nccl, tests or chroot" ;;
     esac
 }
 missing_packages() { # PACKAGE...
@@ -93,15 +100,20 @@ cuda_wheel_headers() {
     has_cuda_headers "$DEPS/cuda/include" &&
         [ "$(cat "$DEPS/cuda/version" 2>/dev/null)" = "$(digest "$HERE/requirements-cuda.txt")" ]
 }
-unpack_cuda_headers() {
-    local work=$DEPS/cuda.part wheel
-    say "unpacking CUDA headers into $DEPS/cuda"
+# unpack_wheels REQUIREMENTS WORK: WORK/tree then holds what the wheels hold
+unpack_wheels() {
+    local requirements=$1 work=$2 wheel
     rm -rf "$work"
     mkdir -p "$work/wheels"
     "$PYTHON" -I -m venv "$work/pip"
     "$work/pip/bin/python" -m pip download -q --no-deps --require-hashes --only-binary :all: --dest "$work/wheels" \
-        -r "$HERE/requirements-cuda.txt" || die "pip could not download the wheels with the CUDA headers"
+        -r "$requirements" || die "pip could not download the wheels of $requirements"
     for wheel in "$work"/wheels/*.whl; do "$PYTHON" -I -m zipfile -e "$wheel" "$work/tree"; done
+}
+unpack_cuda_headers() {
+    local work=$DEPS/cuda.part
+    say "unpacking CUDA headers into $DEPS/cuda"
+    unpack_wheels "$HERE/requirements-cuda.txt" "$work"
     mkdir "$work/cuda"
     mv "$work"/tree/nvidia/*/include "$work/cuda/include"
     has_cuda_headers "$work/cuda/include" || die "the wheels in tests/requirements-cuda.txt lack cuda.h, cupti.h or nvtx3"
@@ -111,15 +123,44 @@ unpack_cuda_headers() {
     rm -rf "$work"
 }
 
-# ---------------------------------------------------------------- Python with JAX
-make_venv() {
-    say "making the Python environment $VENV"
-    rm -rf "$VENV"
-    "$PYTHON" -I -m venv "$VENV"
-    "$VENV/bin/python" -m pip install -q --no-deps --require-hashes --only-binary :all: -r "$HERE/requirements.txt" ||
-        die "pip could not install tests/requirements.txt"
-    touch "$VENV/complete" # last: an interrupted installation is made anew
+# ---------------------------------------------------------------- NCCL
+# nccl_of_toolkit: the path of a CUDA toolkit's libnccl, if it is of our version
+nccl_of_toolkit() {
+    local library version
+    for library in "${CUDA_HOME:-/usr/local/cuda}"/lib{64,}/libnccl.so.2; do
+        [ -e "$library" ] || continue
+        version=$("$PYTHON" -I -c 'import ctypes, sys
+version = ctypes.c_int()
+ctypes.CDLL(sys.argv[1]).ncclGetVersion(ctypes.byref(version))
+print(version.value)' "$library" 2>/dev/null) || continue
+        [ "$version" != "$NCCL_VERSION" ] || { echo "$library" && return; }
+    done
+    return 1
 }
+has_nccl() { nccl_of_toolkit >/dev/null || [ -e "$NCCL/libnccl.so.2" ]; }
+unpack_nccl() {
+    local work=$NCCL.part
+    say "unpacking NCCL into $NCCL"
+    unpack_wheels "$HERE/requirements-nccl.txt" "$work"
+    mkdir "$work/nccl"
+    mv "$work/tree/nvidia/nccl/lib/libnccl.so.2" "$work/nccl/"
+    mv "$work/nccl" "$NCCL"
+    rm -rf "$work"
+}
+
+# ---------------------------------------------------------------- Python with JAX, with torch
+make_venv() { # FOLDER REQUIREMENTS VENV_OPTION...
+    local folder=$1 requirements=$2
+    shift 2
+    say "making the Python environment $folder"
+    rm -rf "$folder"
+    "$PYTHON" -I -m venv "$@" "$folder"
+    "$folder/bin/python" -m pip install -q --no-deps --require-hashes --only-binary :all: -r "$requirements" ||
+        die "pip could not install $requirements"
+    touch "$folder/complete" # last: an interrupted installation is made anew
+}
+make_jax_venv() { make_venv "$VENV" "$HERE/requirements.txt"; }
+make_torch_venv() { make_venv "$TORCH_VENV" "$HERE/requirements-torch.txt" --system-site-packages; }
 
 # ---------------------------------------------------------------- Debian 11
 # The mirror from which this system itself was installed; Debian 11 is the suite bullseye there.
@@ -150,8 +191,10 @@ make_debian11() {
 if [ "${1:-}" = --path ]; then
     case ${2:-} in
     python) echo "$VENV/bin/python" ;;
+    torch) echo "$TORCH_VENV/bin/python" ;;
+    nccl) nccl_of_toolkit || echo "$NCCL/libnccl.so.2" ;;
     debian11) echo "$DEPS/bullseye" ;;
-    *) die "--path python or --path debian11" ;;
+    *) die "--path python, torch, nccl or debian11" ;;
     esac
     exit 0
 fi
@@ -185,14 +228,18 @@ fi
 
 steps=() # what to do besides packages
 if wants build && ! cuda_toolkit_headers && ! cuda_wheel_headers; then steps+=(unpack_cuda_headers); fi
-if wants jax && [ ! -e "$VENV/complete" ]; then steps+=(make_venv); fi
+if wants jax && [ ! -e "$VENV/complete" ]; then steps+=(make_jax_venv); fi
+if wants torch && [ ! -e "$TORCH_VENV/complete" ]; then steps+=(make_torch_venv); fi
+if wants nccl && ! has_nccl; then steps+=(unpack_nccl); fi
 if wants chroot && [ ! -d "$DEPS/bullseye" ]; then steps+=(make_debian11); fi
 if [ $install = 0 ] && [ ${#steps[@]} -gt 0 ]; then
     say "not made yet in $DEPS; run:"
     for step in "${steps[@]}"; do
         case $step in
         unpack_cuda_headers) echo "bash $HERE/setup.sh build # pip download -r $HERE/requirements-cuda.txt" ;;
-        make_venv) echo "bash $HERE/setup.sh jax # pip install -r $HERE/requirements.txt into $VENV" ;;
+        make_jax_venv) echo "bash $HERE/setup.sh jax # pip install -r $HERE/requirements.txt into $VENV" ;;
+        make_torch_venv) echo "bash $HERE/setup.sh torch # pip install -r $HERE/requirements-torch.txt into $TORCH_VENV" ;;
+        unpack_nccl) echo "bash $HERE/setup.sh nccl # pip download -r $HERE/requirements-nccl.txt" ;;
         make_debian11) echo "bash $HERE/setup.sh chroot # debootstrap bullseye into $DEPS/bullseye" ;;
         esac
     done
@@ -213,7 +260,9 @@ fi
 for step in "${steps[@]}"; do
     case $step in
     unpack_cuda_headers) cuda_wheel_headers || unpack_cuda_headers ;;
-    make_venv) [ -e "$VENV/complete" ] || make_venv ;;
+    make_jax_venv) [ -e "$VENV/complete" ] || make_jax_venv ;;
+    make_torch_venv) [ -e "$TORCH_VENV/complete" ] || make_torch_venv ;;
+    unpack_nccl) has_nccl || unpack_nccl ;;
     make_debian11) [ -d "$DEPS/bullseye" ] || make_debian11 ;;
     esac
 done
