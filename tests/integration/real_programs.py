@@ -24,3 +24,10 @@ def python_with_jax():
     python = set_up_path("python")
     tools.require("jax", python.exists(), f"there is no {python}; run: bash tests/setup.sh jax")
     return python
+
+
+def nccl_library():
+    """NCCL's own library, which needs no GPU to be called."""
+    library = set_up_path("nccl")
+    tools.require("nccl", library.exists(), f"there is no {library}; run: bash tests/setup.sh nccl")
+    return library
