@@ -5,9 +5,9 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <set>
 #include <string>
 
+#include "merge/assembly/comm_tables.h"
 #include "merge/match/instances.h"
 #include "merge/match/nccl_calls.h"
 #include "merge/match/nccl_words.h"
@@ -114,86 +114,13 @@ void add_nvtx_rows(const SourceProcess& process, const match::NvtxRanges& nvtx, 
   }
 }
 
-// ---- communicators ------------------------------------------------------------------------------------------------
-
-struct Member {
-  std::uint32_t process;
-  std::int32_t rank;
-};
-struct Comm {
-  std::uint64_t hash = 0;
-  std::int32_t rank_count = -1;
-  std::int32_t node_count = -1;
-  std::string name;
-  std::vector<Member> members;
-};
-
-// By size, the largest first, then by hash: the same numbers in every merge of a run.
-std::vector<Comm> collect_comms(const std::vector<ProcessEvents>& processes) {
-  std::map<std::uint64_t, Comm> by_hash;
-  for (std::size_t p = 0; p < processes.size(); ++p) {
-    for (const match::ProcessComm& from : processes[p].nccl.comms) {
-      Comm& comm = by_hash[from.hash];
-      comm.hash = from.hash;
-      comm.rank_count = std::max(comm.rank_count, from.rank_count);
-      comm.node_count = std::max(comm.node_count, from.node_count);
-      if (!from.name.empty()) comm.name = from.name;
-      comm.members.push_back({static_cast<std::uint32_t>(p), from.rank});
-    }
-  }
-  std::vector<Comm> comms;
-  for (auto& [hash, comm] : by_hash) {
-    std::stable_sort(comm.members.begin(), comm.members.end(),
-                     [](const Member& a, const Member& b) { return a.rank < b.rank; });
-    comms.push_back(std::move(comm));
-  }
-  std::stable_sort(comms.begin(), comms.end(),
-                   [](const Comm& a, const Comm& b) { return a.rank_count > b.rank_count; });
-  return comms;
-}
-
-void fill_comms(const std::vector<Comm>& comms, RunTables* run, Diagnostics* diagnostics) {
-  for (const Comm& comm : comms) {
-    const std::size_t row = runfile::add_row(run->comms);
-    run->comms.comm[row] = static_cast<std::uint32_t>(row);
-    run->comms.hash[row] = comm.hash;
-    run->comms.name[row] = run->strings.intern(comm.name);
-    if (comm.rank_count >= 0) {
-      run->comms.n_ranks[row] = static_cast<std::uint32_t>(comm.rank_count);
-    } else {
-      diagnostics->add(Severity::kWarning, "comm.size-unknown", {}, 1,
-                       "communicator " + std::to_string(row) + " (" + counted(comm.members.size(), "member") +
-                           " seen): nothing told its size, so a missing member would go unnoticed");
-    }
-    if (comm.node_count >= 0) {
-      run->comms.n_nodes[row] = static_cast<std::uint32_t>(comm.node_count);
-    } else {
-      std::set<std::uint32_t> nodes;
-      for (const Member& member : comm.members) nodes.insert(run->processes.node[member.process]);
-      const bool is_whole = comm.rank_count == static_cast<std::int32_t>(comm.members.size());
-      if (is_whole) run->comms.n_nodes[row] = static_cast<std::uint32_t>(nodes.size());
-    }
-    for (const Member& member : comm.members) {
-      const std::size_t member_row = runfile::add_row(run->comm_members);
-      run->comm_members.member_process[member_row] = member.process;
-      run->comm_members.member_comm_rank[member_row] = member.rank;
-    }
-    run->comm_member_offset.push_back(runfile::n_rows(run->comm_members));
-  }
-}
-
 // ---- NCCL ---------------------------------------------------------------------------------------------------------
 
 class NcclRows {
  public:
-  NcclRows(const std::vector<Comm>& comms, RunTables* run) : run_(run) {
-    for (std::size_t i = 0; i < comms.size(); ++i) {
-      index_of_comm_[comms[i].hash] = static_cast<std::uint32_t>(i);
-      rank_count_.push_back(comms[i].rank_count);
-    }
-  }
+  NcclRows(const CommTables& comms, RunTables* run) : comms_(comms), run_(run) {}
 
-  void add(const SourceProcess& process, const match::NcclCalls& nccl) {
+  void add(std::uint32_t index, const SourceProcess& process, const match::NcclCalls& nccl) {
     runfile::NcclTable& table = run_->nccl;
     const std::size_t base = runfile::n_rows(table);
     runfile::resize_rows(table, base + nccl.calls.size());
@@ -206,6 +133,7 @@ class NcclRows {
       table.start_ns[row] = table.enqueue_ns[row];
       if (call.has_enqueue_end) table.end_api_ns[row] = process.clock->realtime_ns(call.enqueue_end);
       table.tid[row] = process.trace.tid(call.thread);
+      table.device[row] = comms_.device(index, call.device);
       if (call.parent != match::kNoCall) table.parent[row] = base + call.parent;
       if (call.stream != 0) {
         table.stream[row] = streams.try_emplace(call.stream, static_cast<std::uint32_t>(streams.size())).first->second;
@@ -221,9 +149,8 @@ class NcclRows {
   void set_call(const NcclCall& call, std::size_t row, runfile::NcclTable* table) {
     std::int32_t ranks = -1;
     if (call.comm_hash) {
-      const std::uint32_t comm = index_of_comm_.at(*call.comm_hash);
-      table->comm[row] = comm;
-      ranks = rank_count_[comm];
+      table->comm[row] = comms_.index(*call.comm_hash);
+      ranks = comms_.rank_count(*call.comm_hash);
     }
     table->comm_rank[row] = call.comm_rank;
     if (call.sequence != match::kNoAmount) table->seq[row] = call.sequence;
@@ -249,9 +176,8 @@ class NcclRows {
     table->flags[row] = 0;
   }
 
+  const CommTables& comms_;
   RunTables* run_;
-  std::map<std::uint64_t, std::uint32_t> index_of_comm_;
-  std::vector<std::int32_t> rank_count_;
   std::vector<std::uint64_t> calls_in_plan_;
 };
 
@@ -311,13 +237,14 @@ void fill_event_tables(const RunSources& sources, RunTables* run, Diagnostics* d
                                                          : " without a start: they were dropped"));
     }
   }
-  const std::vector<Comm> comms = collect_comms(events);
-  fill_comms(comms, run, diagnostics);
+  CommTables comms;
+  for (std::size_t i = 0; i < events.size(); ++i) comms.add(static_cast<std::uint32_t>(i), events[i].nccl.comms);
+  comms.fill(run, diagnostics);
   NcclRows nccl(comms, run);
   for (std::size_t i = 0; i < sources.processes.size(); ++i) {
     if (sources.processes[i].clock != nullptr) {
       add_nvtx_rows(sources.processes[i], events[i].nvtx, run);
-      nccl.add(sources.processes[i], events[i].nccl);
+      nccl.add(static_cast<std::uint32_t>(i), sources.processes[i], events[i].nccl);
     }
     events[i] = {};
     run->nvtx_process_offset.push_back(runfile::n_rows(run->nvtx));

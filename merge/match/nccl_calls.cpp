@@ -17,31 +17,10 @@ constexpr std::string_view kDomain = "NCCL";
 
 // Names of the fields in NCCL's payload schemas, the same in every release that has them (nccl.h's NVTX headers; read
 // in 2.16 to 2.31). Their numbers and layouts are not.
-constexpr std::string_view kCommField = "NCCL communicator ID";  // from 2.25 on
 constexpr std::string_view kBytesField = "Message size [bytes]";
 constexpr std::string_view kRedopField = "Reduction operation";
 constexpr std::string_view kRootField = "Root";
 constexpr std::string_view kPeerField = "Peer rank";
-constexpr std::string_view kRankField = "Rank";
-constexpr std::string_view kRankCountField = "No. of ranks";
-
-const PayloadField* find_field(const NvtxRange& range, std::string_view name) {
-  for (const PayloadField& field : range.fields) {
-    if (field.name == name) return &field;
-  }
-  return nullptr;
-}
-
-std::int32_t number_of(const NvtxRange& range, std::string_view name) {
-  const PayloadField* field = find_field(range, name);
-  return field != nullptr ? static_cast<std::int32_t>(field->value) : -1;
-}
-
-std::optional<std::uint64_t> comm_hash_of(const NvtxRange& range) {
-  const PayloadField* field = find_field(range, kCommField);
-  if (field == nullptr || field->value == 0) return std::nullopt;
-  return static_cast<std::uint64_t>(field->value);
-}
 
 class Assembly {
  public:
@@ -54,7 +33,7 @@ class Assembly {
   }
 
   NcclCalls run() && {
-    for (const rundir::Communicator& c : trace_.communicators()) take_plugin_comm(c);
+    for (const rundir::Communicator& c : trace_.communicators()) members_.take_plugin(c);
     for (const PluginEvent& event : plugin_.all()) {
       if (event.type == NcclEvent::kColl || event.type == NcclEvent::kP2p) {
         if (event.plan != 0) ++plan_sizes_[event.plan];
@@ -69,13 +48,12 @@ class Assembly {
       const bool is_api = event.type == NcclEvent::kCollApi || event.type == NcclEvent::kP2pApi;
       if (is_api && !has_enqueued_[event.handle]) add_api_only(event);
     }
+    settle_members();
     count_sequences();
     sort_by_time();
     NcclCalls result;
     result.calls = std::move(calls_);
-    for (auto& [hash, members] : comms_) {
-      for (auto& [rank, member] : members) result.comms.push_back(std::move(member));
-    }
+    result.comms = members_.all();
     return result;
   }
 
@@ -108,21 +86,21 @@ class Assembly {
     }
     const std::optional<Coll> coll = coll_of_api(api);
     if (!coll) {
-      take_comm_range(api, range);
+      members_.take_range(api, range);
       return;
     }
     NcclCall call;
     call.coll = *coll;
     call.api = api;
     call.comm_hash = comm_hash_of(range);
-    if (const PayloadField* bytes = find_field(range, kBytesField); bytes != nullptr) {
+    if (const PayloadField* bytes = find_field(range.fields, kBytesField); bytes != nullptr) {
       call.bytes = static_cast<std::uint64_t>(bytes->value);
     }
-    if (const PayloadField* op = find_field(range, kRedopField); op != nullptr) {
+    if (const PayloadField* op = find_field(range.fields, kRedopField); op != nullptr) {
       call.redop = redop_of(op->enum_name, op->value);
     }
-    call.root = number_of(range, kRootField);
-    call.peer = number_of(range, kPeerField);
+    call.root = number_of_field(range.fields, kRootField);
+    call.peer = number_of_field(range.fields, kPeerField);
     if (group.depth > 0) call.group = group.number;
     call.thread = range.thread;
     call.source = runfile::NcclSource::kNvtx;
@@ -133,45 +111,7 @@ class Assembly {
     calls_.push_back(std::move(call));
   }
 
-  // Where NVTX tells a communicator's own size and rank: when it was made from a unique id, and when it ends. A split's
-  // payload carries its parent's, so it is not used.
-  void take_comm_range(std::string_view api, const NvtxRange& range) {
-    const bool is_own = api.starts_with("ncclCommInitRank") || api == "ncclCommDestroy" || api == "ncclCommAbort" ||
-                        api == "ncclCommFinalize";
-    const std::optional<std::uint64_t> hash = comm_hash_of(range);
-    if (!is_own || !hash) return;
-    ProcessComm& member = member_of(*hash, number_of(range, kRankField));
-    if (member.rank_count < 0) member.rank_count = number_of(range, kRankCountField);
-  }
-
-  ProcessComm& member_of(std::uint64_t hash, std::int32_t rank) {
-    ProcessComm& member = comms_[hash][rank];
-    member.hash = hash;
-    member.rank = rank;
-    return member;
-  }
-
-  // A member whose rank was not told is one of those whose rank was.
-  void settle_members() {
-    for (const NcclCall& call : calls_) {
-      if (call.comm_hash && comms_[*call.comm_hash].empty()) member_of(*call.comm_hash, -1);
-    }
-    for (auto& [hash, members] : comms_) {
-      if (members.size() < 2 || members.begin()->first >= 0) continue;
-      const std::int32_t rank_count = members.begin()->second.rank_count;
-      members.erase(members.begin());
-      for (auto& [rank, member] : members) member.rank_count = std::max(member.rank_count, rank_count);
-    }
-  }
-
   // ---- plugin
-
-  void take_plugin_comm(const rundir::Communicator& from) {
-    ProcessComm& member = member_of(from.hash, from.rank);
-    member.rank_count = from.rank_count;
-    member.node_count = from.node_count;
-    if (!from.name.empty()) member.name = from.name;
-  }
 
   // The call whose range was open on `thread` at `stamp`; ranges of one thread do not overlap unless they nest, and
   // then the outer one is the call that the user made.
@@ -278,7 +218,6 @@ class Assembly {
   // member. Where the plugin numbers some calls of a kind, the rest stay without; so do those of a process that holds
   // several members, of which NVTX does not say which one called.
   void count_sequences() {
-    settle_members();
     std::map<std::pair<std::uint64_t, Coll>, bool> is_numbered;
     for (const NcclCall& call : calls_) {
       if (call.comm_hash && call.sequence != kNoAmount) is_numbered[{*call.comm_hash, call.coll}] = true;
@@ -287,12 +226,23 @@ class Assembly {
     for (const std::size_t index : order_by_time()) {
       NcclCall& call = calls_[index];
       if (!call.comm_hash) continue;
-      const auto& members = comms_[*call.comm_hash];
-      if (call.comm_rank < 0 && members.size() == 1) call.comm_rank = members.begin()->first;
       const std::pair key{*call.comm_hash, call.coll};
-      if (is_point_to_point(call.coll) || is_numbered[key] || members.size() > 1) continue;
+      if (is_point_to_point(call.coll) || is_numbered[key] || members_.count(*call.comm_hash) > 1) continue;
       call.sequence = next[key]++;
       call.is_sequence_counted = true;
+    }
+  }
+
+  // Which member of its communicator made a call, and on which GPU.
+  void settle_members() {
+    for (const NcclCall& call : calls_) {
+      if (call.comm_hash) members_.take_call(*call.comm_hash);
+    }
+    members_.settle();
+    for (NcclCall& call : calls_) {
+      if (!call.comm_hash) continue;
+      if (call.comm_rank < 0) call.comm_rank = members_.only_rank(*call.comm_hash);
+      call.device = members_.device(*call.comm_hash, call.comm_rank);
     }
   }
 
@@ -321,8 +271,7 @@ class Assembly {
   const rundir::SpoolTrace& trace_;
   const PluginEvents& plugin_;
   std::vector<NcclCall> calls_;
-  // By hash and rank of the member; -1: not told.
-  std::map<std::uint64_t, std::map<std::int32_t, ProcessComm>> comms_;
+  CommMembers members_;
   std::map<std::uint32_t, std::vector<RangeCall>> range_calls_;  // by thread, by start
   std::map<std::uint32_t, OpenGroup> open_groups_;               // by thread
   std::uint64_t group_count_ = 0;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "merge/match/comm_members.h"
 #include "merge/match/nvtx_ranges.h"
 #include "merge/match/plugin_events.h"
 #include "merge/rundir/spool_trace.h"
@@ -28,6 +29,7 @@ struct NcclCall {
   std::string api;  // "ncclAllReduce"; "" if only NCCL's own word is known
   std::optional<std::uint64_t> comm_hash;
   std::int32_t comm_rank = -1;
+  std::int32_t device = -1;            // CUDA's number for the member's GPU in this process; -1: not told
   std::uint64_t sequence = kNoAmount;  // of the call on its communicator and function
   bool is_sequence_counted = false;    // by us, not by NCCL
   runfile::Dtype dtype = runfile::Dtype::kMissing;
@@ -49,15 +51,6 @@ struct NcclCall {
   std::uint64_t enqueue_start = 0;
   std::uint64_t enqueue_end = 0;
   bool has_enqueue_end = false;
-};
-
-// A member of a communicator as its process knows it. A process with several GPUs may hold several of one communicator.
-struct ProcessComm {
-  std::uint64_t hash = 0;
-  std::int32_t rank = -1;        // of the member; -1: unknown
-  std::int32_t rank_count = -1;  // -1: unknown
-  std::int32_t node_count = -1;
-  std::string name;
 };
 
 struct NcclCalls {

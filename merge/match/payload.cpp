@@ -66,4 +66,16 @@ std::vector<PayloadField> decode_payloads(const rundir::SpoolTrace& trace, std::
   return fields;
 }
 
+const PayloadField* find_field(std::span<const PayloadField> fields, std::string_view name) {
+  for (const PayloadField& field : fields) {
+    if (field.name == name) return &field;
+  }
+  return nullptr;
+}
+
+std::int32_t number_of_field(std::span<const PayloadField> fields, std::string_view name) {
+  const PayloadField* field = find_field(fields, name);
+  return field != nullptr ? static_cast<std::int32_t>(field->value) : -1;
+}
+
 }  // namespace jaxprof::match

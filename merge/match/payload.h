@@ -27,4 +27,9 @@ std::vector<PayloadField> decode_payload(const rundir::SpoolTrace& trace, std::u
 std::vector<PayloadField> decode_payloads(const rundir::SpoolTrace& trace, std::uint32_t domain,
                                           std::span<const std::uint8_t> event_payload);
 
+// The field of that name; null if there is none.
+const PayloadField* find_field(std::span<const PayloadField> fields, std::string_view name);
+// Its value as an int32, -1 if there is none.
+std::int32_t number_of_field(std::span<const PayloadField> fields, std::string_view name);
+
 }  // namespace jaxprof::match

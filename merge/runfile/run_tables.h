@@ -110,6 +110,8 @@ struct ProcessTable {
 struct DeviceTable {
   std::vector<std::uint32_t> device;
   std::vector<std::uint32_t> node;
+  std::vector<std::uint32_t> process;
+  std::vector<std::int32_t> ordinal;
   std::vector<FixedText<48>> uuid;
   std::vector<FixedText<16>> pci;
 };

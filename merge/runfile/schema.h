@@ -104,6 +104,9 @@ template <Is<DeviceTable> Table>
 void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"device", "1", "index of the GPU, equal to the row", kNoIndex}, t.device);
   visit(ColumnSpec{"node", "index of /job/nodes", "node that holds the GPU", kNoIndex}, t.node);
+  visit(ColumnSpec{"process", "index of /job/processes", "process that used the GPU, missing if several did", kNoIndex},
+        t.process);
+  visit(ColumnSpec{"ordinal", "1", "CUDA's number for the GPU in that process", kNoNumber}, t.ordinal);
   visit(ColumnSpec{"uuid", "text", "GPU or MIG UUID", FixedText<48>{}}, t.uuid);
   visit(ColumnSpec{"pci", "text", "PCI address", FixedText<16>{}}, t.pci);
 }

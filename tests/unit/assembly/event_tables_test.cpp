@@ -72,6 +72,30 @@ TEST(EventTables, MoreMembersThanRanksAlarm) {
               ElementsAre(testing::HasSubstr("1 collective has more members than the communicator has ranks")));
 }
 
+// Each process numbers its GPUs from 0.
+TEST(EventTables, GpusAreKeptApartByProcessAndNumber) {
+  test::RunFolder run;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    NcclRecording recording(rank, 2, false);
+    for (std::int32_t device = 0; device < 2; ++device) {
+      recording.communicator(static_cast<std::uint32_t>(device + 1), NcclRecording::kComm, 2 * rank + device, 4, 1, "");
+      recording.comm_range(2 * rank + device, 4, 100, NcclRecording::kComm, device);
+    }
+    recording.whole_call({}, "ncclAllReduce", 1000);  // by the plugin's first communicator
+    run.add_rank(recording, rank, 2, "n" + std::to_string(rank));
+  }
+  const runfile::RunTables tables = run.assemble().tables;
+  EXPECT_THAT(tables.devices.device, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(tables.devices.process, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(tables.devices.ordinal, ElementsAre(0, 1, 0, 1));
+  EXPECT_THAT(tables.devices.node, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(tables.comm_members.member_comm_rank, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(tables.comm_members.member_process, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(tables.comm_members.member_device, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(tables.nccl.comm_rank, ElementsAre(0, 2));
+  EXPECT_THAT(tables.nccl.device, ElementsAre(0, 2));
+}
+
 TEST(EventTables, FindingsAboutRangesNameTheirRank) {
   test::RunFolder run;
   Recording recording(3, 4, "n1");

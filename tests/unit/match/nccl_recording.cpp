@@ -37,7 +37,8 @@ NcclRecording::NcclRecording(std::int32_t rank, std::int32_t rank_count, bool ha
   enumeration(kDomain, kRedopEnum, 8, {{0, "Sum"}, {2, "Max"}});
   schema(kDomain, kCollSchema,
          {{"NCCL communicator ID", kUint64}, {"Message size [bytes]", kUint64}, {"Reduction operation", kRedopEnum}});
-  schema(kDomain, kInitSchema, {{"NCCL communicator ID", kUint64}, {"No. of ranks", kInt32}, {"Rank", kInt32}});
+  schema(kDomain, kInitSchema,
+         {{"NCCL communicator ID", kUint64}, {"No. of ranks", kInt32}, {"Rank", kInt32}, {"CUDA device", kInt32}});
   if (has_plugin) communicator(kContext, kComm, rank, rank_count, 1, "world");
 }
 
@@ -61,11 +62,13 @@ void NcclRecording::close_range(std::uint64_t end) {
   pop(thread_, kDomain, --depth_, end);
 }
 
-void NcclRecording::comm_range(std::int32_t rank, std::int32_t rank_count, std::uint64_t stamp, std::uint64_t comm) {
+void NcclRecording::comm_range(std::int32_t rank, std::int32_t rank_count, std::uint64_t stamp, std::uint64_t comm,
+                               std::int32_t device) {
   std::string payload;
   append_bytes(&payload, comm);
   append_bytes(&payload, rank_count);
   append_bytes(&payload, rank);
+  append_bytes(&payload, device);
   push(thread_, kDomain, depth_, "ncclCommInitRank", stamp, payload_of(kInitSchema, payload));
   pop(thread_, kDomain, depth_, stamp + 1);
 }

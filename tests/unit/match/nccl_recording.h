@@ -33,8 +33,9 @@ class NcclRecording : public Recording {
   // A range without a payload of its own, around others.
   void open_range(const std::string& api, std::uint64_t start);
   void close_range(std::uint64_t end);
-  // ncclCommInitRank's range, which tells rank and size.
-  void comm_range(std::int32_t rank, std::int32_t rank_count, std::uint64_t stamp, std::uint64_t comm = kComm);
+  // ncclCommInitRank's range, which tells rank, size and CUDA device.
+  void comm_range(std::int32_t rank, std::int32_t rank_count, std::uint64_t stamp, std::uint64_t comm = kComm,
+                  std::int32_t device = -1);
 
   // Plugin events; each returns its handle.
   std::uint64_t group_api(std::int32_t depth, std::uint64_t start, std::uint64_t stop);
