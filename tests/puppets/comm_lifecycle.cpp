@@ -24,16 +24,6 @@ std::uint64_t hash(const void* data, std::size_t size) {
   return value;
 }
 
-// 128 random bytes made by rank 0 and known to all, as NCCL's unique id is.
-std::uint64_t agree_on_id(MPI_Comm comm, int rank) {
-  std::array<unsigned char, 128> unique_id{};
-  if (rank == 0 && getrandom(unique_id.data(), unique_id.size(), 0) != static_cast<ssize_t>(unique_id.size())) {
-    std::fputs("nccl_puppet: getrandom failed, the communicator's id is not unique\n", stderr);
-  }
-  MPI_Bcast(unique_id.data(), static_cast<int>(unique_id.size()), MPI_BYTE, 0, comm);
-  return hash(unique_id.data(), unique_id.size());
-}
-
 std::uint64_t child_id(std::uint64_t parent, int n_splits, int color) {
   const std::array<std::uint64_t, 3> seed{parent, static_cast<std::uint64_t>(n_splits),
                                           static_cast<std::uint64_t>(color)};
@@ -87,13 +77,42 @@ void CommLifecycle::init_on_own_thread(Communicator& comm) {
   }).join();
 }
 
+// 128 random bytes made by rank 0 and known to all, as NCCL's unique id is.
+std::uint64_t CommLifecycle::make_id(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  std::array<unsigned char, 128> unique_id{};
+  if (rank == 0 && getrandom(unique_id.data(), unique_id.size(), 0) != static_cast<ssize_t>(unique_id.size())) {
+    std::fputs("nccl_puppet: getrandom failed, the communicator's id is not unique\n", stderr);
+  }
+  MPI_Bcast(unique_id.data(), static_cast<int>(unique_id.size()), MPI_BYTE, 0, comm);
+  return hash(unique_id.data(), unique_id.size());
+}
+
+std::unique_ptr<Communicator> CommLifecycle::join(std::uint64_t id, int n_members, int rank) {
+  auto comm = std::make_unique<Communicator>();
+  ranges_.register_reductions();
+  ranges_.push_comm_init();
+  MPI_Comm_dup(MPI_COMM_SELF, &comm->mpi);
+  comm->id = id;
+  comm->rank = rank;
+  comm->n_ranks = n_members;
+  comm->n_nodes = 1;
+  comm->device = rank;
+  comm->node_of_rank.assign(static_cast<std::size_t>(n_members), place_.node);
+  init_on_own_thread(*comm);
+  ranges_.pop_comm_init(*comm);
+  log_.comm(*comm, 0, 0, 0);
+  return comm;
+}
+
 std::unique_ptr<Communicator> CommLifecycle::init_rank(MPI_Comm world) {
   auto comm = std::make_unique<Communicator>();
   ranges_.register_reductions();
   ranges_.push_comm_init();
   MPI_Comm_dup(world, &comm->mpi);
   fill(*comm);
-  comm->id = agree_on_id(comm->mpi, comm->rank);
+  comm->id = make_id(comm->mpi);
   init_on_own_thread(*comm);
   ranges_.pop_comm_init(*comm);
   log_.comm(*comm, 0, 0, 0);

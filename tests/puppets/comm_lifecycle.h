@@ -24,6 +24,12 @@ class CommLifecycle {
   CommLifecycle(ProfilerPlugin& plugin, const NvtxRanges& ranges, const TruthLog& log, Place place)
       : plugin_(plugin), ranges_(ranges), log_(log), place_(place) {}
 
+  // The communicator's id, as all of `comm` know it.
+  static std::uint64_t make_id(MPI_Comm comm);
+
+  // ncclCommInitRank of one of several members that this process has of a communicator of its own, on GPU `rank`. The
+  // members join on a thread each.
+  std::unique_ptr<Communicator> join(std::uint64_t id, int n_members, int rank);
   // ncclCommInitRank over all ranks of `world`.
   std::unique_ptr<Communicator> init_rank(MPI_Comm world);
   // ncclCommSplit.
