@@ -23,6 +23,16 @@ struct OpenRanges {
   std::uint16_t unseen_ends = 0;  // of pops that could not be recorded: nvtx_field::kPopUnseenEnds, not yet told
 };
 
+// A range that a thread has pushed: its domain and depth in one word, never kNoPlace.
+inline constexpr std::uint32_t kNoPlace = 0;
+constexpr std::uint32_t range_place(std::uint16_t domain, std::uint16_t depth) noexcept {
+  static_assert(kMaxDomains < 0xffff);
+  return (domain + 1U) << 16 | depth;
+}
+
+// The id of a range that is started: the thread's number from this bit on, and a count of its own below.
+inline constexpr unsigned kRangeThreadShift = 40;
+
 // What a thread keeps to itself. Made on its first event, used by that thread only; given back when it ends.
 struct ThreadSink {
   std::uint8_t* data = nullptr;     // of the ring
@@ -31,16 +41,22 @@ struct ThreadSink {
   std::uint64_t cached_tail = 0;    // <= ring->tail
   std::uint64_t pending_bytes = 0;  // of the record between begin() and commit()
   spool::RingHeader* ring = nullptr;
-  std::uint32_t thread = 0;             // number of the thread in the spool
-  bool is_busy = false;                 // between begin() and commit(): a signal handler must not start another
-  std::uint64_t handle_count = 0;       // for unique numbers: NVTX range ids, NCCL handles
-  OpenRanges ranges[kMaxDomains] = {};  // by domain
+  std::uint32_t thread = 0;                    // number of the thread in the spool
+  bool is_busy = false;                        // between begin() and commit(): a signal handler must not start another
+  std::uint32_t pushed_step = kNoPlace;        // range_place() of the push whose range is the open step
+  std::uint64_t handle_count = 0;              // for unique numbers: NVTX range ids, NCCL handles
+  std::uint64_t step_count = 0;                // steps so far, where each thread counts its own (agent/nvtx/steps.h)
+  std::atomic<std::uint64_t> started_step{0};  // id of the start whose range is the open step; any thread may end it
+  OpenRanges ranges[kMaxDomains] = {};         // by domain
 };
 
 namespace detail {
 // One owner: session.cpp. 0 until attached, 1 while events are recorded, 0 again after the end and in forked children.
 extern std::atomic<std::uint32_t> capture;
 extern std::atomic<ClockId> event_clock;
+// A bit a string: do messages of this text mark steps? Set before the string's number is known to anyone.
+inline constexpr std::uint32_t kStringBits = 18;
+extern std::atomic<std::uint64_t> step_messages[(1U << kStringBits) / 64];
 extern constinit thread_local ThreadSink* thread_sink __attribute__((tls_model("initial-exec")));
 ThreadSink* open_thread_sink() noexcept;
 bool make_room(ThreadSink* sink, std::uint64_t bytes) noexcept;
@@ -61,6 +77,19 @@ void count_drop(Drop drop, std::uint64_t count = 1) noexcept;
 inline constexpr std::size_t kMaxStringBytes = 65535;
 spool::StringId intern(const char* text, std::size_t length) noexcept;
 spool::StringId intern(const char* text) noexcept;  // null: kNoString
+
+// How steps are marked (--step-marker). Not before attach().
+const StepMarker& step_marker() noexcept;
+
+// Do messages with this text mark steps? A string that could not be kept does not.
+inline bool marks_step(spool::StringId id) noexcept {
+  const std::uint32_t bit = id & ((1U << detail::kStringBits) - 1);
+  return (detail::step_messages[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
+}
+
+// The sink of the thread with this number in the spool, which may be another thread's at once; null if its ring has
+// gone to another thread already. Any thread, but not for every event.
+ThreadSink* sink_of_thread(std::uint32_t thread) noexcept;
 
 // Appends a record to the registration log: `fixed` starts with a StateHeader, which is filled in here, and `tail`
 // follows it. False if the log is full. Not for the event path.

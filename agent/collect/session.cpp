@@ -248,6 +248,10 @@ bool append_state(spool::StateKind kind, void* fixed, std::size_t fixed_bytes, c
   return false;
 }
 
+const StepMarker& step_marker() noexcept {
+  return session.page->plan.step_marker;
+}
+
 ProcessSlot* process_slot() noexcept {
   return session.slot;
 }

@@ -71,6 +71,10 @@ void write_identity(const RankIdentity& rank) noexcept {
   out.number(IdentityKey::kTimeNamespace, time_namespace());
   out.number(IdentityKey::kUserId, static_cast<std::int64_t>(getuid()));
   out.number(IdentityKey::kAttachRealtimeNs, clock_ns(CLOCK_REALTIME));
+  char marker[kStepMarkerBytes];
+  TextBuffer marker_text(marker, sizeof marker);
+  append_step_marker(plan.step_marker, &marker_text);
+  out.text(IdentityKey::kStepMarker, marker);
   char path[1024] = {};
   if (readlink("/proc/self/exe", path, sizeof path - 1) > 0) out.text(IdentityKey::kExecutable, path);
   static char command[4096];
@@ -115,6 +119,7 @@ const char* open_session_files(const RankIdentity& rank) noexcept {
       !session.state_log.open(&session.memory, session.page->plan.state_log_bytes)) {
     return "cannot make the memory file";
   }
+  session.state_log.note_step_messages(&session.page->plan.step_marker);
   std::uint64_t file_id = 0;
   if (getrandom(&file_id, sizeof file_id, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof file_id)) {
     file_id = static_cast<std::uint64_t>(clock_ns(CLOCK_REALTIME)) ^ (static_cast<std::uint64_t>(slot.pid) << 40);

@@ -11,13 +11,24 @@
 #include <cstring>
 
 #include "agent/base/clocks.h"
+#include "agent/collect/event_sink.h"
 
 namespace jaxprof::collect {
+
+namespace detail {
+std::atomic<std::uint64_t> step_messages[(1U << kStringBits) / 64];
+static_assert(StateLog::kTableSlots <= 1U << kStringBits);
+}  // namespace detail
+
 namespace {
 
 constexpr std::int64_t kLongestWaitNs = 1'000'000'000;
 constexpr int kYields = 64;
 constexpr std::uint64_t kLogCapacity = StateLog::kSegmentBytes - sizeof(spool::StateLogHeader);
+
+void note_step_message(spool::StringId id) noexcept {
+  detail::step_messages[id / 64].fetch_or(std::uint64_t{1} << (id % 64), std::memory_order_relaxed);
+}
 
 const char* text_of(const spool::StringState* string) noexcept {
   return reinterpret_cast<const char*>(string + 1);
@@ -83,6 +94,7 @@ spool::StringId StateLog::intern(const char* text, std::size_t length) noexcept 
     void* record = append_locked(spool::StateKind::kString, &state, sizeof state, text, length);
     if (record != nullptr) {
       ++string_count_;
+      if (marker_ != nullptr && is_step_message(*marker_, {text, length})) note_step_message(state.id);
       table_[free_slot].hash = hash;
       table_[free_slot].string.store(static_cast<spool::StringState*>(record), std::memory_order_release);
       id = state.id;

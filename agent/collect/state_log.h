@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/contract/step_marker.h"
 #include "agent/spool/memory_file.h"
 #include "agent/spool/state_record.h"
 
@@ -32,6 +33,9 @@ class StateLog {
 
   // Reserves the string table and the first log segment in `memory`; false without memory or disk for them.
   bool open(spool::MemoryFile* memory, std::uint64_t cap_bytes) noexcept;
+
+  // From now on strings that mark steps are noted as such (marks_step() in event_sink.h). `marker` must stay.
+  void note_step_messages(const StepMarker* marker) noexcept { marker_ = marker; }
 
   // The string's id; kLostString if it is new and could not be kept. Any thread.
   spool::StringId intern(const char* text, std::size_t length) noexcept;
@@ -60,6 +64,7 @@ class StateLog {
 
   BoundedLock lock_;
   spool::MemoryFile* memory_ = nullptr;
+  const StepMarker* marker_ = nullptr;
   Slot* table_ = nullptr;
   std::uint32_t string_count_ = 0;
   std::uint64_t cap_bytes_ = 0;

@@ -74,6 +74,15 @@ bool watch_thread_ends() noexcept {
   return pthread_key_create(&thread_end_key, close_thread_sink) == 0;
 }
 
+ThreadSink* sink_of_thread(std::uint32_t thread) noexcept {
+  const std::uint32_t count = session.ring_count.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const spool::RingHeader* ring = session.rings[i].load(std::memory_order_relaxed);
+    if (ring->thread.load(std::memory_order_relaxed) == thread) return session.sinks[i];
+  }
+  return nullptr;
+}
+
 namespace detail {
 
 ThreadSink* open_thread_sink() noexcept {

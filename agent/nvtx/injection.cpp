@@ -7,6 +7,7 @@
 #include "agent/nvtx/nvtx_types.h"
 #include "agent/nvtx/ranges.h"
 #include "agent/nvtx/registry.h"
+#include "agent/nvtx/steps.h"
 
 namespace jaxprof::nvtx {
 namespace {
@@ -131,6 +132,7 @@ std::atomic<std::uint32_t> instance_count{0};
 int initialize(const void* (*get_export_table)(unsigned)) noexcept {
   const std::uint32_t instance = instance_count.fetch_add(1, std::memory_order_relaxed) + 1;
   if (!collect::attach(kHookNvtx, instance)) return 1;
+  note_step_domain(0, "");
   collect::process_slot()->nvtx_instances.store(instance, std::memory_order_relaxed);
   if (get_export_table == nullptr) return 1;
   const auto* callbacks = static_cast<const CallbacksTable*>(get_export_table(NVTX_ETID_CALLBACKS));
@@ -151,6 +153,7 @@ int initialize_extension(void* info) noexcept {
   const auto* module = static_cast<const ExtensionModule*>(info);
   if (module == nullptr || module->struct_bytes < sizeof *module || module->module != kPayloadModule) return 1;
   if (!collect::attach(kHookNvtxExtension, 0)) return 1;
+  note_step_domain(0, "");
   for (std::size_t i = 0; i < module->segment_count; ++i) {
     const ExtensionSegment& segment = module->segments[i];
     // Only segment 0 is defined; early releases have two slots in it, later ones 63.

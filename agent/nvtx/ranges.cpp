@@ -4,6 +4,7 @@
 
 #include "agent/collect/event_sink.h"
 #include "agent/nvtx/registry.h"
+#include "agent/nvtx/steps.h"
 #include "agent/spool/event_record.h"
 
 namespace jaxprof::nvtx {
@@ -124,23 +125,34 @@ void copy(const Blobs& blobs, std::uint64_t* to) noexcept {
   }
 }
 
-// Writes Push, Start or Mark; false if it was dropped. `last_field` is a Start's range id or a Push's unseen ends, and
-// is left out if it is 0.
-bool write_begin(ThreadSink* sink, EventKind kind, std::uint16_t domain, std::uint16_t depth, std::uint64_t last_field,
-                 const Attributes& attributes, std::uint64_t stamp) noexcept {
+// What Push, Start and Mark say beyond the attributes. Fields at the end that are 0 are left out.
+struct Beginning {
+  std::uint16_t domain = 0;
+  std::uint16_t depth = 0;
+  std::uint64_t range_or_ends = 0;  // a Start's range id, a Push's unseen ends
+  std::uint64_t step = 0;           // nvtx_field::kStep
+};
+
+// Writes Push, Start or Mark; false if it was dropped.
+bool write_begin(ThreadSink* sink, EventKind kind, const Beginning& beginning, const Attributes& attributes,
+                 std::uint64_t stamp) noexcept {
   static_assert(spool::nvtx_field::kRangeId == spool::nvtx_field::kPushUnseenEnds);
-  const std::uint32_t field_count = last_field != 0 ? 4 : attributes.payload_type != 0 ? 3 : 1;
+  const std::uint32_t field_count = beginning.step != 0            ? 5
+                                    : beginning.range_or_ends != 0 ? 4
+                                    : attributes.payload_type != 0 ? 3
+                                                                   : 1;
   Blobs blobs;
   if (attributes.blob_count > 0) [[unlikely]]
     blobs = measure(attributes.blobs, attributes.blob_count);
   std::uint64_t* fields = collect::begin(sink, kind, attributes.message, stamp, field_count, blobs.total);
   if (fields == nullptr) return false;
-  fields[spool::nvtx_field::kContext] = spool::pack({domain, depth, attributes.category});
+  fields[spool::nvtx_field::kContext] = spool::pack({beginning.domain, beginning.depth, attributes.category});
   if (field_count > 1) {
     fields[spool::nvtx_field::kPayloadType] = static_cast<std::uint32_t>(attributes.payload_type);
     fields[spool::nvtx_field::kPayload] = attributes.payload;
   }
-  if (last_field != 0) fields[spool::nvtx_field::kRangeId] = last_field;
+  if (field_count > 3) fields[spool::nvtx_field::kRangeId] = beginning.range_or_ends;
+  if (field_count > 4) fields[spool::nvtx_field::kStep] = beginning.step;
   if (blobs.count > 0) copy(blobs, fields + field_count);
   collect::commit(sink);
   return true;
@@ -154,25 +166,38 @@ int push_attributes(std::uint16_t domain, const Attributes& attributes, std::uin
   collect::OpenRanges& open = sink->ranges[domain];
   const std::uint16_t depth = open.depth;
   if (depth < UINT16_MAX) open.depth = static_cast<std::uint16_t>(depth + 1);
-  if (is_capturing && write_begin(sink, EventKind::kNvtxPush, domain, depth, open.unseen_ends, attributes, stamp)) {
+  std::uint64_t step = 0;
+  if (is_step_marker(domain, attributes.message)) [[unlikely]]
+    step = begin_pushed_step(sink, domain, depth);
+  if (is_capturing &&
+      write_begin(sink, EventKind::kNvtxPush, {domain, depth, open.unseen_ends, step}, attributes, stamp)) {
     open.unseen_ends = 0;
   }
   return depth;
 }
 
+// Steps have an id, and so an end that is looked at, also while no events are recorded.
 nvtxRangeId_t start_attributes(std::uint16_t domain, const Attributes& attributes, std::uint64_t stamp) noexcept {
-  if (!collect::is_capturing()) return 0;
+  const bool is_capturing = collect::is_capturing();
+  const bool is_marker = is_step_marker(domain, attributes.message);
+  if (!is_capturing && !is_marker) return 0;
   ThreadSink* sink = collect::thread_sink();
   if (sink == nullptr) return 0;
-  const nvtxRangeId_t range = static_cast<std::uint64_t>(sink->thread) << 40 | ++sink->handle_count;
-  write_begin(sink, EventKind::kNvtxStart, domain, 0, range, attributes, stamp);
+  nvtxRangeId_t range = static_cast<std::uint64_t>(sink->thread) << collect::kRangeThreadShift | ++sink->handle_count;
+  const std::uint64_t step = is_marker ? begin_started_step(sink, range | kStepRange) : 0;
+  if (step != 0) range |= kStepRange;
+  if (is_capturing) {
+    write_begin(sink, EventKind::kNvtxStart, {domain, 0, range, step}, attributes, stamp);
+  } else if (step == 0) {
+    return 0;
+  }
   return range;
 }
 
 void mark_attributes(std::uint16_t domain, const Attributes& attributes, std::uint64_t stamp) noexcept {
   if (!collect::is_capturing()) return;
   ThreadSink* sink = collect::thread_sink();
-  if (sink != nullptr) write_begin(sink, EventKind::kNvtxMark, domain, 0, 0, attributes, stamp);
+  if (sink != nullptr) write_begin(sink, EventKind::kNvtxMark, {domain}, attributes, stamp);
 }
 
 // Writes Pop or End with its field and, unless it is 0, a Pop's unseen ends; false if it was dropped.
@@ -233,6 +258,7 @@ int pop(nvtxDomainHandle_t domain_handle, const nvtxPayloadData_t* payload, std:
     return -1;
   }
   const std::uint16_t depth = --open.depth;
+  end_pushed_step(sink, domain, depth);
   const bool is_written =
       is_capturing && write_finish(sink, EventKind::kNvtxPop, domain, depth, open.unseen_ends, payload, count, stamp);
   if (is_written) {
@@ -258,6 +284,8 @@ nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* 
 
 void end(nvtxDomainHandle_t domain, nvtxRangeId_t range, const nvtxPayloadData_t* payload, std::size_t count) noexcept {
   const std::uint64_t stamp = collect::read_stamp();
+  if ((range & kStepRange) != 0) [[unlikely]]
+    end_started_step(range);
   if (!collect::is_capturing()) return;
   ThreadSink* sink = collect::thread_sink();
   if (sink != nullptr) write_finish(sink, EventKind::kNvtxEnd, domain_number(domain), range, 0, payload, count, stamp);

@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <cstring>
+#include <string_view>
 
 #include "agent/collect/event_sink.h"
+#include "agent/nvtx/steps.h"
 
 namespace jaxprof::nvtx {
 namespace {
@@ -43,12 +45,14 @@ std::uint32_t number_of(Handle handle, std::uintptr_t tag) noexcept {
 }
 static_assert((kDomainTag & ~kTagMask) == 0 && (kStringTag & ~kTagMask) == 0);
 
-nvtxDomainHandle_t domain_named(spool::StringId name) noexcept {
+nvtxDomainHandle_t domain_named(std::string_view text, bool has_name) noexcept {
+  const spool::StringId name = has_name ? intern(text.data(), text.size()) : spool::kNoString;
   // A lost race makes two numbers of one name, which the merge joins again by the name.
   const std::uint32_t known = domain_count.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < known && i < collect::kMaxDomains - 1; ++i) {
     if (domain_names[i].load(std::memory_order_acquire) == name && name != spool::kLostString &&
         name != spool::kNoString) {
+      note_step_domain(static_cast<std::uint16_t>(i + 1), text);  // whoever made it may not have come so far
       return make_handle<nvtxDomainHandle_t>(kDomainTag, i + 1);
     }
   }
@@ -57,6 +61,7 @@ nvtxDomainHandle_t domain_named(spool::StringId name) noexcept {
     collect::count_drop(Drop::kStateLogFull);
     return make_handle<nvtxDomainHandle_t>(kDomainTag, 0);  // its events go to the default domain
   }
+  note_step_domain(static_cast<std::uint16_t>(index + 1), text);
   domain_names[index].store(name, std::memory_order_release);
   spool::DomainState state{};
   state.domain = index + 1;
@@ -76,24 +81,9 @@ void remember_size(std::uint64_t schema, std::size_t bytes) noexcept {
   }
 }
 
-std::uint64_t choose_schema_id(bool is_given, std::uint64_t given) noexcept {
-  return is_given && given != 0 ? given : next_schema.fetch_add(1, std::memory_order_relaxed);
-}
-
-}  // namespace
-
-std::uint16_t domain_number(nvtxDomainHandle_t handle) noexcept {
-  const std::uint32_t number = number_of(handle, kDomainTag);
-  return number < collect::kMaxDomains ? static_cast<std::uint16_t>(number) : std::uint16_t{0};
-}
-
-spool::StringId string_of(nvtxStringHandle_t handle) noexcept {
-  return number_of(handle, kStringTag);
-}
-
-spool::StringId intern_wide(const wchar_t* text) noexcept {
-  if (text == nullptr) return spool::kNoString;
-  char utf8[4096];
+// A wide string as UTF-8 in `utf8`; its length. What does not fit is cut and counted.
+constexpr std::size_t kMaxWideBytes = 4096;
+std::size_t to_utf8(const wchar_t* text, char (&utf8)[kMaxWideBytes]) noexcept {
   std::size_t length = 0;
   for (; *text != L'\0' && length + 4 <= sizeof utf8; ++text) {
     static_assert(sizeof *text == sizeof(char32_t));
@@ -117,7 +107,28 @@ spool::StringId intern_wide(const wchar_t* text) noexcept {
     }
   }
   if (*text != L'\0') collect::count_drop(Drop::kPayloadTruncated);
-  return intern(utf8, length);
+  return length;
+}
+
+std::uint64_t choose_schema_id(bool is_given, std::uint64_t given) noexcept {
+  return is_given && given != 0 ? given : next_schema.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+std::uint16_t domain_number(nvtxDomainHandle_t handle) noexcept {
+  const std::uint32_t number = number_of(handle, kDomainTag);
+  return number < collect::kMaxDomains ? static_cast<std::uint16_t>(number) : std::uint16_t{0};
+}
+
+spool::StringId string_of(nvtxStringHandle_t handle) noexcept {
+  return number_of(handle, kStringTag);
+}
+
+spool::StringId intern_wide(const wchar_t* text) noexcept {
+  if (text == nullptr) return spool::kNoString;
+  char utf8[kMaxWideBytes];
+  return intern(utf8, to_utf8(text, utf8));
 }
 
 std::size_t static_payload_bytes(std::uint64_t schema) noexcept {
@@ -131,11 +142,13 @@ std::size_t static_payload_bytes(std::uint64_t schema) noexcept {
 }
 
 nvtxDomainHandle_t create_domain(const char* name) noexcept {
-  return domain_named(intern(name));
+  return domain_named(name != nullptr ? name : "", name != nullptr);
 }
 
 nvtxDomainHandle_t create_domain_wide(const wchar_t* name) noexcept {
-  return domain_named(intern_wide(name));
+  if (name == nullptr) return domain_named("", false);
+  char utf8[kMaxWideBytes];
+  return domain_named({utf8, to_utf8(name, utf8)}, true);
 }
 
 nvtxStringHandle_t register_string(nvtxDomainHandle_t, const char* text) noexcept {

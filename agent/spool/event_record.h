@@ -65,6 +65,7 @@ inline constexpr std::size_t kContext = 0;      // Push, Start, Mark
 inline constexpr std::size_t kPayloadType = 1;  // NVTX_PAYLOAD_TYPE_*, 0: none
 inline constexpr std::size_t kPayload = 2;      // its 64 bits
 inline constexpr std::size_t kRangeId = 3;      // Start
+inline constexpr std::size_t kStep = 4;         // Push, Start: 1 + the step's ordinal; 0: not a step
 inline constexpr std::size_t kPopDepth = 0;     // Pop: depth of the range it closes
 // Where pops were lost since the last push or pop of the same thread and domain: 1 + the lowest depth of the ranges
 // that they closed. What the reader holds open from that depth on has ended. 0: no pop was lost.

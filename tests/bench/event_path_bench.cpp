@@ -21,6 +21,7 @@
 
 #include "agent/base/clocks.h"
 #include "agent/contract/session_page.h"
+#include "agent/contract/step_marker.h"
 
 namespace {
 
@@ -54,6 +55,8 @@ jaxprof::SessionPage* make_session(const std::string& folder) {
   page->plan.ring_bytes = 1 << 20;
   page->plan.state_log_bytes = 16 << 20;
   page->plan.capture_events = 1;
+  // In the domain that is measured, so that every range pays for both looks that tell it from a step.
+  jaxprof::parse_step_marker("step@bench", &page->plan.step_marker);
   jaxprof::TextBuffer(page->plan.spool_directory, sizeof page->plan.spool_directory).append(folder.c_str());
   jaxprof::TextBuffer(page->plan.stem_template, sizeof page->plan.stem_template).append("bench");
   setenv(jaxprof::kSessionVariable, path.c_str(), 1);
