@@ -20,7 +20,7 @@ cd "$ROOT" || exit 1
 # A cache of compilations serves every clone of the tree: paths below it count as relative, the folder does not count.
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT
 export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,hydra,jax,torch,nccl,chroot,h5py,pandas,hdf5-tools}
-FUZZ_SECONDS=30
+FUZZ_SECONDS=15
 FULL_FUZZ_SECONDS=120
 
 usage() { sed -n '2,/^# shellcheck/p' "${BASH_SOURCE[0]}" | sed '$d; s/^# \{0,1\}//'; }
