@@ -8,6 +8,7 @@
 #include <string>
 
 #include "merge/assembly/comm_tables.h"
+#include "merge/assembly/step_table.h"
 #include "merge/match/instances.h"
 #include "merge/match/nccl_calls.h"
 #include "merge/match/nccl_words.h"
@@ -241,15 +242,18 @@ void fill_event_tables(const RunSources& sources, RunTables* run, Diagnostics* d
   for (std::size_t i = 0; i < events.size(); ++i) comms.add(static_cast<std::uint32_t>(i), events[i].nccl.comms);
   comms.fill(run, diagnostics);
   NcclRows nccl(comms, run);
+  StepRows steps(run, diagnostics);
   for (std::size_t i = 0; i < sources.processes.size(); ++i) {
     if (sources.processes[i].clock != nullptr) {
       add_nvtx_rows(sources.processes[i], events[i].nvtx, run);
       nccl.add(static_cast<std::uint32_t>(i), sources.processes[i], events[i].nccl);
     }
+    steps.add(sources.processes[i], events[i].nvtx);
     events[i] = {};
     run->nvtx_process_offset.push_back(runfile::n_rows(run->nvtx));
     run->nccl_process_offset.push_back(runfile::n_rows(run->nccl));
   }
+  steps.finish();
   diagnose_matching(match::match_instances(nccl.calls_in_plan(), run), *run, diagnostics);
 }
 
@@ -263,9 +267,9 @@ void shift_to_epoch(RunTables* run) {
   }
   if (epoch == std::numeric_limits<std::int64_t>::max()) epoch = 0;
   run->attributes.epoch_unix_ns = epoch;
-  for (auto* column : {&run->processes.start_ns, &run->processes.end_ns, &run->nvtx.start_ns, &run->nccl.start_ns,
-                       &run->nccl.enqueue_ns, &run->nccl.end_api_ns, &run->collectives.first_enqueue_ns,
-                       &run->collectives.last_enqueue_ns}) {
+  for (auto* column : {&run->processes.start_ns, &run->processes.end_ns, &run->nvtx.start_ns, &run->steps.start_ns,
+                       &run->nccl.start_ns, &run->nccl.enqueue_ns, &run->nccl.end_api_ns,
+                       &run->collectives.first_enqueue_ns, &run->collectives.last_enqueue_ns}) {
     for (std::int64_t& time : *column) {
       if (time != runfile::kNoTime) time = std::max<std::int64_t>(time - epoch, 0);
     }

@@ -18,6 +18,7 @@ NvtxRange NvtxRangeBuilder::begin(RangeKind kind, std::uint32_t thread, const sp
   range.start = event.stamp;
   range.payload_type = static_cast<std::int32_t>(event.fields[field::kPayloadType]);
   range.payload = event.fields[field::kPayload];
+  range.step = event.fields[field::kStep];
   if (event.payload_bytes > 0) {
     range.fields = decode_payloads(trace_, range.domain, {event.payload, event.payload_bytes});
   }

@@ -68,6 +68,7 @@ enum class NcclSource : std::uint8_t {
   kMissing = 255
 };
 enum class NvtxKind : std::uint8_t { kPushPop, kStartEnd, kMark, kMissing = 255 };
+enum class StepSource : std::uint8_t { kPayload, kOrdinal, kXlaModule, kMissing = 255 };
 enum class Severity : std::uint8_t { kInfo, kWarning, kError, kMissing = 255 };
 enum class TaskState : std::uint8_t { kProfiled, kUnprofiled, kNoAgent, kMissingTask, kFailed, kMissing = 255 };
 
@@ -99,6 +100,7 @@ JAXPROF_ENUM_WORDS(Proto, "proto", "ll", "ll128", "simple", "unknown");
 JAXPROF_ENUM_WORDS(NcclSource, "nccl_source", "cupti", "nccl_plugin", "nvtx", "nccl_kernel_name",
                    "nccl_plugin_and_nvtx");
 JAXPROF_ENUM_WORDS(NvtxKind, "nvtx_kind", "push_pop", "start_end", "mark");
+JAXPROF_ENUM_WORDS(StepSource, "step_source", "payload", "ordinal", "xla_module");
 JAXPROF_ENUM_WORDS(Severity, "severity", "info", "warning", "error");
 JAXPROF_ENUM_WORDS(TaskState, "task_state", "profiled", "unprofiled", "no_agent", "missing", "failed");
 #undef JAXPROF_ENUM_WORDS

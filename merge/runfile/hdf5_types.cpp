@@ -59,6 +59,7 @@ Status commit_enums(hid_t file) {
       .and_then([file] { return commit_enum<Proto>(file); })
       .and_then([file] { return commit_enum<NcclSource>(file); })
       .and_then([file] { return commit_enum<NvtxKind>(file); })
+      .and_then([file] { return commit_enum<StepSource>(file); })
       .and_then([file] { return commit_enum<Severity>(file); })
       .and_then([file] { return commit_enum<TaskState>(file); });
 }

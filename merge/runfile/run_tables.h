@@ -25,7 +25,7 @@ inline constexpr std::int32_t kNoNumber = -1;                                   
 inline constexpr std::uint16_t kNoShort = 0xFFFFU;                                    // missing u16
 inline constexpr std::uint8_t kNoByte = 0xFFU;                                        // missing u8
 inline constexpr std::int64_t kNoTime = -1;                                           // missing time or duration
-inline constexpr std::int64_t kNoPayload = std::numeric_limits<std::int64_t>::min();  // missing NVTX payload
+inline constexpr std::int64_t kNoPayload = std::numeric_limits<std::int64_t>::min();  // missing NVTX payload, step
 
 // Text of at most N - 1 bytes, NUL padded, for the fixed-width columns of /job. Longer text is cut.
 template <std::size_t N>
@@ -64,6 +64,7 @@ struct RunAttributes {
   double clock_bound_ns = std::numeric_limits<double>::quiet_NaN();  // NaN: unknown
   std::string selection;
   std::string output_template;
+  std::string step_marker;  // "" if the spools do not say
 };
 
 // /job/tasks: one row a task that the launcher started or should have started.
@@ -168,6 +169,16 @@ struct NvtxTable {
   std::vector<std::uint16_t> flags;
 };
 
+// /steps, ordered by (process, start_ns).
+struct StepTable {
+  std::vector<std::int64_t> step;
+  std::vector<std::uint32_t> process;
+  std::vector<std::uint64_t> tid;
+  std::vector<std::int64_t> start_ns;
+  std::vector<std::int64_t> dur_ns;
+  std::vector<StepSource> source;
+};
+
 // /events/nccl, ordered by (process, start_ns): one row a call, plus the P2P rows that make up a call.
 struct NcclTable {
   std::vector<std::int64_t> start_ns;
@@ -261,6 +272,8 @@ struct RunTables {
   std::vector<std::uint64_t> nvtx_process_offset{0};
   NcclTable nccl;
   std::vector<std::uint64_t> nccl_process_offset{0};
+  StepTable steps;
+  std::vector<std::uint64_t> step_process_offset{0};
   CollectiveTable collectives;
   std::vector<std::uint64_t> collective_member_offset{0};
   CollectiveMemberTable collective_members;

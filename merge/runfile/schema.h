@@ -203,6 +203,16 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"instance", "row of /collectives", "instance the call belongs to", kNoRow}, t.instance);
 }
 
+template <Is<StepTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"step", "1", "number of the step, may be negative", kNoPayload}, t.step);
+  visit(ColumnSpec{"process", "index of /job/processes", "process that marked it", kNoIndex}, t.process);
+  visit(ColumnSpec{"tid", "1", "thread id of the operating system", kNoRow}, t.tid);
+  visit(ColumnSpec{"start_ns", "ns", "begin, on the run's time axis", kNoTime}, t.start_ns);
+  visit(ColumnSpec{"dur_ns", "ns", "length, missing if the step never ended", kNoTime}, t.dur_ns);
+  visit(ColumnSpec{"source", "word", "where its number comes from", StepSource::kMissing}, t.source);
+}
+
 template <Is<CollectiveTable> Table>
 void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"comm", "index of /comms", "communicator", kNoIndex}, t.comm);
@@ -273,6 +283,9 @@ constexpr TableSpec spec_of(const NvtxTable&) {
 constexpr TableSpec spec_of(const NcclTable&) {
   return {"/events/nccl", false, "process, start_ns", "n_rows", "NCCL calls, seen from the host"};
 }
+constexpr TableSpec spec_of(const StepTable&) {
+  return {"/steps", false, "process, start_ns", "n_rows", "steps that the program marked"};
+}
 constexpr TableSpec spec_of(const CollectiveTable&) {
   return {"/collectives", false, "comm, seq", "n_rows", "matched instances"};
 }
@@ -295,6 +308,7 @@ void for_each_table(Run& run, auto&& visit) {
   visit(run.comm_members);
   visit(run.nvtx);
   visit(run.nccl);
+  visit(run.steps);
   visit(run.collectives);
   visit(run.collective_members);
   visit(run.diagnostics);
@@ -309,6 +323,8 @@ void for_each_offset(Run& run, auto&& visit) {
         run.nvtx_process_offset, run.processes.process.size(), run.nvtx.start_ns.size());
   visit(OffsetSpec{"/events/nccl/process_offset", "row of /events/nccl", "first row of each process"},
         run.nccl_process_offset, run.processes.process.size(), run.nccl.start_ns.size());
+  visit(OffsetSpec{"/steps/process_offset", "row of /steps", "first row of each process"}, run.step_process_offset,
+        run.processes.process.size(), run.steps.start_ns.size());
   visit(OffsetSpec{"/collectives/member_offset", "position in event_row", "first member of each instance"},
         run.collective_member_offset, run.collectives.comm.size(), run.collective_members.event_row.size());
 }
@@ -334,6 +350,7 @@ void for_each_attribute(Attributes& a, auto&& visit) {
   visit(AttributeSpec{"clock_bound_ns", "ns", "bound of the error between nodes, NaN if unknown"}, a.clock_bound_ns);
   visit(AttributeSpec{"selection", "text", "which ranks were traced"}, a.selection);
   visit(AttributeSpec{"output_template", "text", "the -o template"}, a.output_template);
+  visit(AttributeSpec{"step_marker", "text", "what marks a step, as --step-marker takes it"}, a.step_marker);
 }
 
 }  // namespace jaxprof::runfile

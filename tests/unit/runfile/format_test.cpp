@@ -67,9 +67,10 @@ std::string words_line() {
 }
 
 std::vector<std::string> expected_lines() {
-  std::vector<std::string> lines = {words_line<Coll>(),     words_line<Dtype>(),    words_line<Redop>(),
-                                    words_line<Algo>(),     words_line<Proto>(),    words_line<NcclSource>(),
-                                    words_line<NvtxKind>(), words_line<Severity>(), words_line<TaskState>()};
+  std::vector<std::string> lines = {words_line<Coll>(),     words_line<Dtype>(),      words_line<Redop>(),
+                                    words_line<Algo>(),     words_line<Proto>(),      words_line<NcclSource>(),
+                                    words_line<NvtxKind>(), words_line<StepSource>(), words_line<Severity>(),
+                                    words_line<TaskState>()};
   for (std::string& line : schema_lines()) lines.push_back(std::move(line));
   return lines;
 }

@@ -52,12 +52,14 @@ std::vector<std::string> differences(RunTables& a, RunTables& b) {
   compare(a.comm_members, b.comm_members);
   compare(a.nvtx, b.nvtx);
   compare(a.nccl, b.nccl);
+  compare(a.steps, b.steps);
   compare(a.collectives, b.collectives);
   compare(a.collective_members, b.collective_members);
   compare(a.diagnostics, b.diagnostics);
   if (a.comm_member_offset != b.comm_member_offset) found.push_back("comm_member_offset");
   if (a.nvtx_process_offset != b.nvtx_process_offset) found.push_back("nvtx_process_offset");
   if (a.nccl_process_offset != b.nccl_process_offset) found.push_back("nccl_process_offset");
+  if (a.step_process_offset != b.step_process_offset) found.push_back("step_process_offset");
   if (a.collective_member_offset != b.collective_member_offset) found.push_back("collective_member_offset");
   return found;
 }
@@ -92,6 +94,7 @@ TEST(RunFile, GivesBackTheAttributes) {
   EXPECT_EQ(read.attributes.cmdline, "python train.py --name \"ä\"");
   EXPECT_EQ(read.attributes.world_size, 4U);
   EXPECT_EQ(read.attributes.n_dropped, 12U);
+  EXPECT_EQ(read.attributes.step_marker, "step@puppet");
   EXPECT_EQ(read.attributes.clock_method, "wall_clock");
   EXPECT_TRUE(std::isnan(read.attributes.clock_bound_ns));
 }

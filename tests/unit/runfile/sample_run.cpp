@@ -87,6 +87,18 @@ void add_range(RunTables& run, std::int64_t start_ns, std::string_view name, std
   t.kind[i] = NvtxKind::kPushPop;
 }
 
+void add_step(RunTables& run, std::uint32_t process, std::int64_t number, std::int64_t start_ns, std::int64_t dur_ns,
+              StepSource source) {
+  StepTable& t = run.steps;
+  const std::size_t i = add_row(t);
+  t.step[i] = number;
+  t.process[i] = process;
+  t.tid[i] = 77 + process;
+  t.start_ns[i] = start_ns;
+  t.dur_ns[i] = dur_ns;
+  t.source[i] = source;
+}
+
 }  // namespace
 
 RunTables sample_run() {
@@ -101,6 +113,7 @@ RunTables sample_run() {
   run.attributes.n_nodes = 2;
   run.attributes.n_processes = 3;
   run.attributes.n_dropped = 12;
+  run.attributes.step_marker = "step@puppet";
   run.attributes.cmdline = "python train.py --name \"ä\"";
   for (const char* host : {"n1", "n2"}) {
     const std::size_t i = add_row(run.nodes);
@@ -140,6 +153,11 @@ RunTables sample_run() {
   add_range(run, 1'900'000, "step 2", kNoPayload);
   run.nvtx_process_offset = {0, 1, 2, 2};
 
+  add_step(run, 0, -1, 900'000, 70'000, StepSource::kPayload);
+  add_step(run, 0, 0, 990'000, 60'000, StepSource::kPayload);
+  add_step(run, 1, 0, 1'900'000, kNoTime, StepSource::kOrdinal);
+  run.step_process_offset = {0, 2, 3, 3};
+
   const std::size_t loss = add_row(run.diagnostics);
   run.diagnostics.severity[loss] = Severity::kWarning;
   run.diagnostics.rank[loss] = 1;
@@ -167,6 +185,7 @@ RunTables long_run(std::size_t n_rows) {
   }
   run.nvtx_process_offset = {0, n_rows};
   run.nccl_process_offset = {0, 0};
+  run.step_process_offset = {0, 0};
   return run;
 }
 

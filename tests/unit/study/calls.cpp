@@ -45,6 +45,7 @@ RunTables run_of(const std::vector<std::vector<Call>>& calls) {
     for (std::size_t k = 0; k < calls[rank].size(); ++k) add_call(run, rank, k, calls[rank][k]);
     run.nccl_process_offset.push_back(run.nccl.start_ns.size());
     run.nvtx_process_offset.push_back(0);
+    run.step_process_offset.push_back(0);
     n_instances = std::max(n_instances, calls[rank].size());
   }
   run.comm_member_offset = {0, calls.size()};

@@ -1,0 +1,58 @@
+#include "merge/assembly/step_table.h"
+
+#include "merge/match/steps.h"
+#include "merge/runfile/table_rows.h"
+
+namespace jaxprof::assembly {
+namespace {
+
+void add_rows(const SourceProcess& process, std::uint32_t index, const match::NvtxRanges& nvtx,
+              const std::vector<match::Step>& steps, runfile::StepTable* table) {
+  const std::size_t base = runfile::n_rows(*table);
+  runfile::resize_rows(*table, base + steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const match::NvtxRange& range = nvtx.ranges[steps[i].range];
+    const std::size_t row = base + i;
+    table->step[row] = steps[i].number;
+    table->process[row] = index;
+    table->tid[row] = process.trace.tid(range.thread);
+    table->start_ns[row] = process.clock->realtime_ns(range.start);
+    if (range.has_end) table->dur_ns[row] = process.clock->realtime_ns(range.end) - table->start_ns[row];
+    table->source[row] = steps[i].source;
+  }
+}
+
+}  // namespace
+
+void StepRows::add(const SourceProcess& process, const match::NvtxRanges& nvtx) {
+  const std::uint32_t index = next_process_++;
+  StepMarker marker;
+  match::ProcessSteps found;
+  if (match::read_step_marker(process.trace, &marker)) {
+    found = match::find_steps(process.trace, marker, nvtx);
+    UnmarkedSteps& marks = marks_[process.trace.identity().text(spool::IdentityKey::kStepMarker)];
+    marks.marker = marker;
+    for (const auto& [name, count] : found.alternatives) marks.alternatives[name] += count;
+  }
+  const std::size_t begin = runfile::n_rows(run_->steps);
+  add_rows(process, index, nvtx, found.steps, &run_->steps);
+  run_->step_process_offset.push_back(runfile::n_rows(run_->steps));
+
+  const Place place{process.rank, index, process.node};
+  const std::string told_by = who(process.rank, process.trace.identity().text(spool::IdentityKey::kHost)) + ": ";
+  diagnose_process_steps(run_->steps, begin, found.nested, place, told_by, diagnostics_);
+  if (process.rank >= 0 && process.clock != nullptr) ranks_.push_back(steps_of_rank(run_->steps, begin, process.rank));
+}
+
+void StepRows::finish() {
+  for (const auto& [text, marks] : marks_) {
+    run_->attributes.step_marker += (run_->attributes.step_marker.empty() ? "" : " | ") + text;
+  }
+  if (runfile::n_rows(run_->steps) == 0) {
+    for (const auto& [text, marks] : marks_) diagnose_no_steps(marks, diagnostics_);
+  } else {
+    diagnose_ranks(ranks_, diagnostics_);
+  }
+}
+
+}  // namespace jaxprof::assembly
