@@ -34,7 +34,7 @@ struct Given {
   Options options;
   std::string ranks, local_ranks, nodes, condition, publish_rate = "64M";
   std::string sample_ranks, on_conflict = "keep", grace_s = "10", overwrite = "false", wait = "primary";
-  std::string spool_limit, margin_s = "60";
+  std::string spool_limit, margin_s = "60", step_marker = kDefaultStepMarker;
   bool is_dry_run = false, is_check = false;
 };
 
@@ -57,6 +57,12 @@ void declare(CLI::App& app, Given& given) {
   app.add_flag(
       "--inner-ranks", given.options.has_inner_ranks,
       "COMMAND starts ranks of its own, which decide for themselves (known of torchrun, accelerate, mpirun, srun)");
+  app.add_option("--step-marker", given.step_marker,
+                 "what marks a step of the program: its NVTX ranges NAME (in the default domain or in jaxprof), "
+                 "NAME@DOMAIN or NAME@* (any domain), the executions of an XLA module, or nothing; a range's integer "
+                 "payload is the step's number")
+      ->type_name("NAME[@DOMAIN]|xla:MODULE|none")
+      ->capture_default_str();
   app.add_option("--spool", given.options.spool_base,
                  "node-local folder to record into (default: JAXPROF_TMPDIR, SLURM_TMPDIR, TMPDIR, /tmp)")
       ->type_name("DIR");
@@ -258,6 +264,9 @@ Result<Options> convert(Given given) {
   Options& options = given.options;
   if (auto s = convert_selection(given, &options.selection); !s) return tl::unexpected(std::move(s.error()));
   options.selection_words = selection_words(given);
+  if (const char* fault = parse_step_marker(given.step_marker.c_str(), &options.step_marker); fault != nullptr) {
+    return fail(ErrorCode::kUsage, "--step-marker " + given.step_marker + ": " + fault);
+  }
   if (!is_truth(given.overwrite)) {
     return fail(ErrorCode::kUsage, "--force-overwrite=" + given.overwrite + ": write true or false");
   }

@@ -181,6 +181,7 @@ Status set_up(const Options& options, const Env& env, Task* task) {
   task->start.spool_directory = *spool;
   if (auto s = take_place_on_node(task); !s) return s;
   if (auto s = make_session(task); !s) return s;
+  task->page->plan.step_marker = options.step_marker;
   task->page->plan.spool_limit_bytes = static_cast<std::uint64_t>(place->spool_limit_bytes(options.spool_limit_bytes));
   if (auto s = claim_name(options, task); !s) return s;
   task->environment = child_environment(environment, *agent, run_layout::session_path(*spool));
