@@ -168,5 +168,17 @@ TEST(ParseOptions, SeeCommandsThatStartRanks) {
   EXPECT_FALSE(parsed({"python", "x.py"}).has_inner_ranks);
 }
 
+TEST(ParseOptions, TakeAStepMarkerAndRefuseOneThatIsNone) {
+  EXPECT_EQ(parsed({"c"}).step_marker.kind, StepMarkerKind::kRange);
+  EXPECT_STREQ(parsed({"c"}).step_marker.name, "step");
+  const StepMarker other = parsed({"--step-marker", "train_batch@lib", "c"}).step_marker;
+  EXPECT_STREQ(other.name, "train_batch");
+  EXPECT_STREQ(other.domain, "lib");
+  EXPECT_EQ(parsed({"--step-marker=xla:jit_train_step", "c"}).step_marker.kind, StepMarkerKind::kXlaModule);
+  EXPECT_EQ(parsed({"--step-marker", "none", "c"}).step_marker.kind, StepMarkerKind::kNone);
+  EXPECT_THAT(refusal({"--step-marker", "step@", "c"}), HasSubstr("--step-marker step@: no domain follows the '@'"));
+  EXPECT_THAT(refusal({"--step-marker", "xla:", "c"}), HasSubstr("needs the name of a module"));
+}
+
 }  // namespace
 }  // namespace jaxprof::launcher
