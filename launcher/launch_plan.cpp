@@ -3,6 +3,7 @@
 #include "agent/base/text.h"
 #include "agent/contract/condition.h"
 #include "agent/contract/run_layout.h"
+#include "launcher/rank_fault.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -75,25 +76,15 @@ void name_output(const Options& options, const Node& node, const Env& env, Launc
   }
 }
 
-// A rank that somebody gave by hand must not be passed over in silence.
-std::string find_rank_fault(const RankIdentity& rank, const Env& env) {
-  const char* given = env.get("JAXPROF_RANK");
-  if (given == nullptr || rank.launcher == Launcher::kExplicit) return {};
-  const char* size = env.get("JAXPROF_WORLD_SIZE");
-  const std::string source = rank.is_known() ? std::string("the rank is that of ") + launcher_name(rank.launcher)
-                                             : std::string("the rank is not known");
-  return std::string("JAXPROF_RANK=") + given + (size != nullptr ? std::string(" of JAXPROF_WORLD_SIZE=") + size : "") +
-         " is not a rank, a whole number below the size: it is ignored, " + source;
-}
-
 }  // namespace
 
 LaunchPlan make_launch_plan(const Options& options, const Node& node, const Env& env) {
   LaunchPlan plan;
-  plan.rank = resolve_rank(env, node.pid);
-  plan.run = resolve_run(env, plan.rank, node.host.c_str(), node.pid, node.start_ticks);
+  plan.rank_variables = options.rank_variables;
+  plan.rank = resolve_rank(env, node.pid, options.rank_variables);
+  plan.run = resolve_run(env, plan.rank, {node.host.c_str(), node.pid, node.start_ticks, node.mpiexec.c_str()});
   plan.task = run_layout::task_name(plan.rank.rank, node.host, node.pid);
-  plan.rank_fault = find_rank_fault(plan.rank, env);
+  plan.rank_fault = find_rank_fault(options, plan.rank, env);
   decide(options, env, &plan);
   name_output(options, node, env, &plan);
   return plan;

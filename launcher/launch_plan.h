@@ -15,6 +15,7 @@ namespace jaxprof::launcher {
 
 struct LaunchPlan {
   RankIdentity rank;
+  RankVariables rank_variables;  // that each process asks too
   RunIdentity run;
   std::string task;        // name in the records
   bool is_wrapped = true;  // false: no rank of the task is selected
@@ -24,7 +25,7 @@ struct LaunchPlan {
   std::string state_directory;
   std::string stem_template;
   std::string stem;            // what a process with the task's own rank writes to; "" if only the process can know
-  std::string rank_fault;      // why JAXPROF_RANK, though set, does not tell the rank; "" if it does or is not set
+  std::string rank_fault;      // rank_fault.h
   std::string unset_variable;  // named in the template and not set; "" if none
   std::string fault;           // why the output has no usable name; "" if it has
 

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "agent/base/log.h"
+#include "agent/contract/run_identity.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/announcement.h"
 #include "launcher/check.h"
 #include "launcher/dry_run.h"
+#include "launcher/hydra_proxy.h"
 #include "launcher/launcher_words.h"
 #include "launcher/limit_watch.h"
 #include "launcher/publishing.h"
@@ -86,8 +88,9 @@ void occupy_closed_streams() {
 
 int run(const std::vector<std::string>& arguments) {
   occupy_closed_streams();
-  const Node node = this_node();
+  Node node = this_node();
   const Env env;
+  if (needs_mpiexec(resolve_launcher_rank(env, node.pid).launcher)) node.mpiexec = find_mpiexec();
 
   // What every rank sees alike, and one of them says.
   const Result<Options> options = parse_options(arguments, env.get("JAXPROF_OPTIONS"));

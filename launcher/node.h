@@ -14,6 +14,7 @@ struct Node {
   pid_t pid = 0;
   uid_t uid = 0;
   std::uint64_t start_ticks = 0;  // of this process, since boot: in containers one pid comes back
+  std::string mpiexec{};          // hydra_proxy.h; "" where hydra has not started this process
 };
 
 Node this_node();

@@ -11,6 +11,7 @@
 #include "launcher/inner_ranks.h"
 #include "launcher/nsys_options.h"
 #include "launcher/option_words.h"
+#include "launcher/rank_from.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -25,14 +26,18 @@ constexpr const char* kFooter =
     "LIST is like 0,8-15,0-1023:128 (:128 takes every 128th). All selecting options must hold.\n"
     "EXPRESSION is made of integers, rank, local_rank, node, world_size, environment variables,\n"
     "|| && ! == != < <= > >= + - * / % and parentheses.\n"
+    "The rank is that of --rank-from, JAXPROF_RANK, srun, the innermost of torchrun, mpirun and other launchers, or a\n"
+    "Kubernetes Indexed Job, the first that tells one; a process without one is named after host and pid.\n"
     "Variables: JAXPROF_OPTIONS (options read before the command line), JAXPROF_TMPDIR (as --spool),\n"
-    "JAXPROF_AGENT (the agent library), JAXPROF_RANK, JAXPROF_WORLD_SIZE, JAXPROF_LOCAL_RANK, JAXPROF_RUN.\n"
+    "JAXPROF_AGENT (the agent library), JAXPROF_RANK, JAXPROF_WORLD_SIZE, JAXPROF_LOCAL_RANK, JAXPROF_RUN (a name "
+    "that\n"
+    "tells this run from others), JAXPROF_JOB_INDEX and JAXPROF_PODS_PER_JOB (ranks over the jobs of a JobSet).\n"
     "Exit status: the job's own. 125: refused; 126, 127: the command could not be started; 6: --check found a fault.";
 
 // What CLI11 fills in: plain text that is checked and converted afterwards.
 struct Given {
   Options options;
-  std::string ranks, local_ranks, nodes, condition, publish_rate = "64M";
+  std::string rank_from, ranks, local_ranks, nodes, condition, publish_rate = "64M";
   std::string sample_ranks, on_conflict = "keep", grace_s = "10", overwrite = "false", wait = "primary";
   std::string spool_limit, margin_s = "60", step_marker = kDefaultStepMarker;
   bool is_dry_run = false, is_check = false;
@@ -48,6 +53,10 @@ void declare(CLI::App& app, Given& given) {
       ->capture_default_str();
   app.add_option("-f,--force-overwrite", given.overwrite, "replace files of other, ended runs; `true` if none follows")
       ->type_name("[true|false]");
+  app.add_option("--rank-from", given.rank_from,
+                 "variables that hold the rank, the local rank and the number of ranks, here and in all processes of "
+                 "the task; before all others")
+      ->type_name("VAR[,LOCAL[,SIZE]]");
   app.add_option("--ranks", given.ranks, "trace these ranks")->type_name("LIST");
   app.add_option("--local-ranks", given.local_ranks, "trace these ranks of each node")->type_name("LIST");
   app.add_option("--nodes", given.nodes, "trace ranks of these nodes, by the launcher's number")->type_name("LIST");
@@ -289,7 +298,12 @@ Result<Options> convert(Given given) {
     return fail(ErrorCode::kUsage, "--publish-rate " + given.publish_rate + ": not a size such as 64M");
   options.publish_bytes_per_s = *publish_rate;
   if (auto s = convert_limits(given, &options); !s) return tl::unexpected(std::move(s.error()));
-  const TemplateReport report = check_template(options.output.c_str());
+  if (!given.rank_from.empty()) {
+    auto variables = parse_rank_from(given.rank_from);
+    if (!variables) return tl::unexpected(std::move(variables.error()));
+    options.rank_variables = *variables;
+  }
+  const TemplateReport report = check_template(options.output.c_str(), options.rank_variables);
   if (report.fault != TemplateFault::kNone) {
     return fail(ErrorCode::kUsage, "--output " + options.output + ": at offset " + std::to_string(report.fault_offset) +
                                        ", '" + options.output.substr(report.fault_offset, 12) +

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/base/result.h"
+#include "agent/contract/rank_identity.h"
 #include "agent/contract/rank_selection.h"
 #include "agent/contract/step_marker.h"
 
@@ -31,6 +32,7 @@ struct Options {
   std::string text;  // of kHelp: help or version
   std::string output = "jaxprof.%J.%S/rank%r";
   bool can_replace_files = false;
+  RankVariables rank_variables;  // --rank-from
   RankSelection selection;
   std::string selection_words;                    // the options that select ranks, as given; "" if none
   bool has_inner_ranks = false;                   // given, or seen by the command

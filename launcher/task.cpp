@@ -82,6 +82,7 @@ void write_plan(const Task& task, const LaunchPlan& plan, SessionPlan* session) 
   session->pid_namespace = own_pid_namespace();
   session->run = plan.run;
   session->slurm = slurm_place(Env());
+  session->rank_variables = plan.rank_variables;
   set_task_rank(session, Env(), task.node.pid);
   copy_text(task.spool_directory, session->spool_directory);
   copy_text(plan.stem_template, session->stem_template);

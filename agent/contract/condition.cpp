@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "agent/base/text.h"
+
 namespace jaxprof {
 namespace {
 

@@ -55,10 +55,10 @@ bool copy_name(const Macro& macro, char (&name)[64]) noexcept {
   return true;
 }
 
-bool is_per_rank(const Macro& macro) noexcept {
+bool is_per_rank(const Macro& macro, const RankVariables& named) noexcept {
   if (std::strchr("hprln", macro.letter) != nullptr) return true;
   char name[64];
-  return macro.letter == 'q' && copy_name(macro, name) && is_per_rank_variable(name);
+  return macro.letter == 'q' && copy_name(macro, name) && is_per_rank_variable(name, named);
 }
 
 void append_number_or_unknown(TextBuffer* out, std::int32_t value) noexcept {
@@ -162,7 +162,7 @@ std::size_t stem_offset(const char* text) noexcept {
   return offset;
 }
 
-TemplateReport check_template(const char* text) noexcept {
+TemplateReport check_template(const char* text, const RankVariables& named) noexcept {
   TemplateReport report;
   const std::size_t length = std::strlen(text);
   const std::size_t stem = stem_offset(text);
@@ -170,7 +170,7 @@ TemplateReport check_template(const char* text) noexcept {
     if (text[i] != '%') continue;
     const Macro macro = read_macro(text + i, length - i);
     report.fault = macro.fault;
-    if (report.fault == TemplateFault::kNone && i < stem && is_per_rank(macro)) {
+    if (report.fault == TemplateFault::kNone && i < stem && is_per_rank(macro, named)) {
       report.fault = TemplateFault::kPerRankDirectory;
     }
     report.fault_offset = i;

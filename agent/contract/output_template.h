@@ -13,6 +13,7 @@
 #include "agent/base/env.h"
 #include "agent/base/text.h"
 #include "agent/contract/rank_identity.h"
+#include "agent/contract/run_identity.h"
 
 namespace jaxprof {
 
@@ -42,8 +43,9 @@ struct TemplateReport {
   char unset_variable[64] = {};  // the first variable that was not set; "" if none
 };
 
-// Checks `text` as a whole template; what it finds is the same on every rank.
-TemplateReport check_template(const char* text) noexcept;
+// Checks `text` as a whole template; what it finds is the same on every rank. `named`: variables that differ between
+// ranks beyond those that are known to.
+TemplateReport check_template(const char* text, const RankVariables& named = {}) noexcept;
 
 // Offset in `text` of the first character of STEM: behind the last '/', or 0.
 std::size_t stem_offset(const char* text) noexcept;

@@ -1,7 +1,8 @@
 #include "agent/contract/rank_identity.h"
 
-#include <cstddef>
 #include <cstring>
+
+#include "agent/base/text.h"
 
 namespace jaxprof {
 namespace {
@@ -16,6 +17,9 @@ struct Row {
   const char* local_rank;
   const char* node;
 };
+
+constexpr Row kSlurmRow = {Launcher::kSlurm,       "SLURM_STEP_ID", "SLURM_PROCID",
+                           "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_NODEID"};
 
 constexpr Row kRows[] = {
     {Launcher::kTorchElastic, "TORCHELASTIC_RUN_ID", "RANK", "WORLD_SIZE", "LOCAL_RANK", "GROUP_RANK"},
@@ -32,11 +36,11 @@ constexpr Row kRows[] = {
     {Launcher::kJsrun, "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK",
      nullptr},
     {Launcher::kFlux, "FLUX_TASK_RANK", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", nullptr},
-    {Launcher::kSlurm, "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_NODEID"},
+    kSlurmRow,
     {Launcher::kPmi, "PMI_RANK", "PMI_RANK", "PMI_SIZE", nullptr, nullptr},
     {Launcher::kPmix, "PMIX_RANK", "PMIX_RANK", nullptr, nullptr, nullptr},
     {Launcher::kAlps, "ALPS_APP_PE", "ALPS_APP_PE", nullptr, nullptr, nullptr},
-    {Launcher::kPlainEnv, "RANK", "RANK", "WORLD_SIZE", "LOCAL_RANK", "NODE_RANK"},
+    {Launcher::kPlainEnv, "WORLD_SIZE", "RANK", "WORLD_SIZE", "LOCAL_RANK", "NODE_RANK"},
 };
 
 constexpr Row kExplicitRow = {Launcher::kExplicit,  "JAXPROF_RANK",       "JAXPROF_RANK",
@@ -56,42 +60,82 @@ constexpr const char* kOtherPerRankVariables[] = {
     "CUDA_VISIBLE_DEVICES",
     "PMI_FD",
     "PMIX_HOSTNAME",
+    "PMI_ID",
+    "MPIRUN_RANK",
+    "MPI_LOCALRANKID",
     "POD_NAME",
+    "POD_IP",
     "JOB_COMPLETION_INDEX",
+    "JAXPROF_JOB_INDEX",
     "OMPI_COMM_WORLD_NODE_RANK",
     "PET_NODE_RANK",
-    "SLURM_LAUNCH_NODE_IPADDR_LOCAL",
+    "ROLE_RANK",
     "GPU_DEVICE_ORDINAL",
     "ROCR_VISIBLE_DEVICES",
 };
 
-std::int32_t number_of(const Env& env, const char* name) noexcept {
-  const char* text = name != nullptr ? env.get(name) : nullptr;
-  std::uint64_t value = 0;
-  if (text == nullptr || !parse_decimal(text, &value) || value > INT32_MAX) return -1;
-  return static_cast<std::int32_t>(value);
+bool is_named(const char* variable) noexcept {
+  return variable[0] != '\0';
 }
 
+// A row whose rank is not below its size holds stale or foreign values: they cannot both be true.
 RankIdentity read_row(const Env& env, const Row& row) noexcept {
   RankIdentity identity;
   if (env.get(row.marker) == nullptr) return identity;
-  const std::int32_t rank = number_of(env, row.rank);
-  if (rank < 0) return identity;
-  std::int32_t size = number_of(env, row.size);
-  if (size < 0 && row.launcher == Launcher::kSlurm) size = number_of(env, "SLURM_NTASKS");
-  if (size >= 0 && rank >= size) return identity;  // stale or foreign values: they cannot both be true
+  const std::int32_t rank = number_variable(env, row.rank);
+  const std::int32_t size = number_variable(env, row.size);
+  if (rank < 0 || (size >= 0 && rank >= size)) return identity;
   identity.launcher = row.launcher;
   identity.rank = rank;
-  identity.world_size = size > 0 ? size : -1;
-  identity.local_rank = number_of(env, row.local_rank);
-  identity.node_index = number_of(env, row.node);
+  identity.world_size = size;
+  identity.local_rank = number_variable(env, row.local_rank);
+  identity.node_index = number_variable(env, row.node);
   identity.rank_variable = row.rank;
   return identity;
 }
 
-void copy_file_name(char (&target)[kJobIdBytes], const char* text) noexcept {
-  TextBuffer out(target, sizeof target);
-  append_file_name(&out, text);
+// The size may be in SLURM_NTASKS only.
+RankIdentity read_slurm_step(const Env& env) noexcept {
+  Row row = kSlurmRow;
+  if (number_variable(env, row.size) < 0) row.size = "SLURM_NTASKS";
+  return read_row(env, row);
+}
+
+// An Indexed Job numbers its pods, of which each is one rank; how many there are is not told, but for
+// JAXPROF_WORLD_SIZE. In a JobSet each job counts from 0 anew, and its pods need JAXPROF_JOB_INDEX and
+// JAXPROF_PODS_PER_JOB from the pod's template: half of that is no rank, since pods of several jobs would share it.
+RankIdentity read_kubernetes(const Env& env) noexcept {
+  RankIdentity identity;
+  const std::int32_t index = number_variable(env, "JOB_COMPLETION_INDEX");
+  if (index < 0) return identity;
+  std::int64_t rank = index;
+  if (env.get("JAXPROF_JOB_INDEX") != nullptr) {
+    const std::int64_t job = number_variable(env, "JAXPROF_JOB_INDEX");
+    const std::int64_t pods = number_variable(env, "JAXPROF_PODS_PER_JOB");
+    if (job < 0 || index >= pods) return identity;
+    rank += job * pods;
+  }
+  const std::int32_t size = number_variable(env, "JAXPROF_WORLD_SIZE");
+  if (rank > INT32_MAX || (size >= 0 && rank >= size)) return identity;
+  identity.launcher = Launcher::kKubernetes;
+  identity.rank = static_cast<std::int32_t>(rank);
+  identity.world_size = size;
+  identity.local_rank = 0;
+  identity.node_index = identity.rank;
+  identity.rank_variable = "JOB_COMPLETION_INDEX";
+  return identity;
+}
+
+RankIdentity read_launcher(const Env& env, const Row& row) noexcept {
+  if (row.launcher == Launcher::kSlurm) return read_slurm_step(env);
+  RankIdentity identity = read_row(env, row);
+  // Flux numbers no nodes; where there is but one, it is the first.
+  if (identity.launcher == Launcher::kFlux && number_variable(env, "FLUX_JOB_NNODES") == 1) identity.node_index = 0;
+  // Kubeflow's operator gives a pod's number to torchrun under torchrun's own name.
+  if (identity.launcher == Launcher::kPlainEnv && identity.node_index < 0) {
+    identity.node_index = number_variable(env, "PET_NODE_RANK");
+  }
+  return identity;
 }
 
 }  // namespace
@@ -100,6 +144,8 @@ const char* launcher_name(Launcher launcher) noexcept {
   switch (launcher) {
     case Launcher::kUnknown:
       return "unknown";
+    case Launcher::kNamed:
+      return "--rank-from";
     case Launcher::kExplicit:
       return "JAXPROF_RANK";
     case Launcher::kTorchElastic:
@@ -126,29 +172,55 @@ const char* launcher_name(Launcher launcher) noexcept {
       return "ALPS";
     case Launcher::kPlainEnv:
       return "RANK and WORLD_SIZE";
+    case Launcher::kKubernetes:
+      return "Kubernetes";
   }
   return "unknown";
 }
 
-RankIdentity resolve_rank(const Env& env, pid_t pid) noexcept {
+RankIdentity resolve_rank(const Env& env, pid_t pid, const RankVariables& named) noexcept {
+  if (const RankIdentity given = resolve_named_rank(env, named); given.is_known()) return given;
   if (const RankIdentity given = read_row(env, kExplicitRow); given.is_known()) return given;
+  return resolve_launcher_rank(env, pid);
+}
+
+RankIdentity resolve_named_rank(const Env& env, const RankVariables& named) noexcept {
+  if (!is_named(named.rank)) return RankIdentity();
+  Row row = kExplicitRow;
+  row.launcher = Launcher::kNamed;
+  row.marker = row.rank = named.rank;
+  if (is_named(named.local_rank)) row.local_rank = named.local_rank;
+  if (is_named(named.world_size)) {
+    row.size = named.world_size;
+    if (number_variable(env, row.size) < 0) return RankIdentity();
+  }
+  return read_row(env, row);
+}
+
+RankIdentity resolve_launcher_rank(const Env& env, pid_t pid) noexcept {
   if (is_task_of_srun(env, pid)) {
-    for (const Row& row : kRows) {
-      if (row.launcher != Launcher::kSlurm) continue;
-      if (const RankIdentity slurm = read_row(env, row); slurm.is_known()) return slurm;
-    }
+    if (const RankIdentity slurm = read_slurm_step(env); slurm.is_known()) return slurm;
   }
   RankIdentity lone;
   for (const Row& row : kRows) {
-    const RankIdentity identity = read_row(env, row);
+    const RankIdentity identity = read_launcher(env, row);
     if (!identity.is_known()) continue;
     if (identity.world_size > 0) return identity;
     if (!lone.is_known()) lone = identity;
   }
-  return lone;
+  const RankIdentity pod = read_kubernetes(env);
+  return lone.is_known() && pod.world_size < 0 ? lone : pod;
 }
 
-bool is_per_rank_variable(const char* variable) noexcept {
+RankColumns find_unusable_rank(const Env& env) noexcept {
+  for (const Row& row : kRows) {
+    const bool is_batch_script = row.launcher == Launcher::kSlurm && env.get(row.marker) == nullptr;
+    if (env.get(row.rank) != nullptr && !is_batch_script) return {row.rank, row.size};
+  }
+  return {};
+}
+
+bool is_per_rank_variable(const char* variable, const RankVariables& named) noexcept {
   const auto is = [variable](const char* name) { return name != nullptr && std::strcmp(variable, name) == 0; };
   for (const Row& row : kRows) {
     if (is(row.rank) || is(row.local_rank) || is(row.node)) return true;
@@ -157,102 +229,18 @@ bool is_per_rank_variable(const char* variable) noexcept {
   for (const char* name : kOtherPerRankVariables) {
     if (is(name)) return true;
   }
-  return false;
+  return is_named(variable) && (is(named.rank) || is(named.local_rank));
+}
+
+std::int32_t number_variable(const Env& env, const char* name) noexcept {
+  const char* text = name != nullptr && *name != '\0' ? env.get(name) : nullptr;
+  std::uint64_t value = 0;
+  if (text == nullptr || !parse_decimal(text, &value) || value > INT32_MAX) return -1;
+  return static_cast<std::int32_t>(value);
 }
 
 bool is_task_of_srun(const Env& env, pid_t pid) noexcept {
-  return env.get("SLURM_STEP_ID") != nullptr && number_of(env, "SLURM_TASK_PID") == pid;
-}
-
-SlurmPlace slurm_place(const Env& env) noexcept {
-  SlurmPlace place;
-  const auto copy = [&env](char* target, std::size_t capacity, const char* name) {
-    if (const char* value = env.get(name); value != nullptr) TextBuffer(target, capacity).append(value);
-  };
-  copy(place.job_id, sizeof place.job_id, "SLURM_JOB_ID");
-  copy(place.step_id, sizeof place.step_id, "SLURM_STEP_ID");
-  copy(place.restart, sizeof place.restart, "SLURM_RESTART_COUNT");
-  place.is_task = env.get("SLURM_TASK_PID") != nullptr;
-  return place;
-}
-
-RunIdentity resolve_run(const Env& env, const RankIdentity& rank, const char* host, pid_t pid,
-                        std::uint64_t start_ticks) noexcept {
-  RunIdentity run;
-  char own[kJobIdBytes];  // for a process that no launcher numbered: a run of its own
-  TextBuffer own_text(own, sizeof own);
-  own_text.append(host);
-  own_text.append('-');
-  own_text.append_number(static_cast<std::uint64_t>(pid));
-  own_text.append('-');
-  own_text.append_number(start_ticks);
-
-  const char* slurm_job = env.get("SLURM_JOB_ID");
-  const char* name_space = env.get("PMIX_NAMESPACE");
-  if (name_space == nullptr) name_space = env.get("OMPI_MCA_ess_base_jobid");
-  const char* job = "local";
-  const char* step = own;
-  switch (rank.launcher) {
-    case Launcher::kTorchElastic:
-      step = env.get("TORCHELASTIC_RUN_ID");
-      break;
-    case Launcher::kOpenMpi:
-    case Launcher::kPmix:
-      if (name_space != nullptr) step = name_space;
-      break;
-    case Launcher::kPals:
-      step = env.get("PALS_APID");
-      break;
-    case Launcher::kJsrun:
-      job = env.get("LSB_JOBID") != nullptr ? env.get("LSB_JOBID") : "lsf";
-      step = env.get("JSM_NAMESPACE_ID") != nullptr ? env.get("JSM_NAMESPACE_ID") : "jsrun";
-      break;
-    case Launcher::kFlux:
-      job = env.get("FLUX_JOB_ID") != nullptr ? env.get("FLUX_JOB_ID") : "flux";
-      step = "0";
-      break;
-    case Launcher::kSlurm:
-      step = env.get("SLURM_STEP_ID");
-      break;
-    case Launcher::kAlps:
-      step = env.get("ALPS_APP_ID") != nullptr ? env.get("ALPS_APP_ID") : "alps";
-      break;
-    case Launcher::kHydra:
-    case Launcher::kMvapich:
-    case Launcher::kPmi:
-      step = "mpi";
-      break;
-    case Launcher::kExplicit:
-    case Launcher::kPlainEnv:
-      step = env.get("SLURM_STEP_ID") != nullptr ? env.get("SLURM_STEP_ID") : "ranks";
-      break;
-    case Launcher::kUnknown:
-      break;
-  }
-  if (const char* given = env.get("JAXPROF_RUN"); given != nullptr && *given != '\0') step = given;
-  if (slurm_job != nullptr) job = slurm_job;
-  copy_file_name(run.job_id, job);
-  copy_file_name(run.step_id, step);
-  const std::int32_t restart = number_of(env, "SLURM_RESTART_COUNT");
-  run.restart = restart > 0 ? static_cast<std::uint32_t>(restart) : 0;
-  static_assert(kRunIdBytes >= 2 * kJobIdBytes);
-  // Long ids are cut by the two buffers above; what is left always fits but for the restart count's digits.
-  TextBuffer id(run.run_id, sizeof run.run_id);
-  id.append(run.job_id);
-  id.append('.');
-  id.append(run.step_id);
-  id.append('.');
-  id.append_number(run.restart);
-  return run;
-}
-
-void append_file_name(TextBuffer* out, const char* text) noexcept {
-  for (; *text != '\0'; ++text) {
-    const char c = *text;
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                          std::strchr("._-+=,@:", c) != nullptr;
-    out->append(is_plain ? c : '_');
-  }
+  return env.get("SLURM_STEP_ID") != nullptr && number_variable(env, "SLURM_TASK_PID") == pid;
 }
 
 }  // namespace jaxprof

@@ -6,15 +6,16 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "agent/base/env.h"
-#include "agent/base/text.h"
 
 namespace jaxprof {
 
 enum class Launcher : std::uint8_t {
   kUnknown = 0,
+  kNamed,     // the variables of --rank-from
   kExplicit,  // JAXPROF_RANK, JAXPROF_WORLD_SIZE, JAXPROF_LOCAL_RANK
   kTorchElastic,
   kOpenMpi,
@@ -28,6 +29,7 @@ enum class Launcher : std::uint8_t {
   kPmi,
   kAlps,
   kPlainEnv,
+  kKubernetes,
 };
 
 const char* launcher_name(Launcher launcher) noexcept;
@@ -38,7 +40,7 @@ struct RankIdentity {
   std::int32_t world_size = -1;    // -1: unknown
   std::int32_t local_rank = -1;    // among the ranks of this node; -1: unknown
   std::int32_t node_index = -1;    // the launcher's node number; -1: unknown
-  const char* rank_variable = "";  // the variable that decided, a literal
+  const char* rank_variable = "";  // the variable that decided: a literal, or in the RankVariables that named it
 
   bool is_known() const noexcept { return rank >= 0; }
 };
@@ -52,45 +54,37 @@ struct RankVariables {
   char world_size[kVariableNameBytes] = {};  // "": not told
 };
 
-// Evaluates the precedence table for a process with id `pid` and environment `env`:
-// explicit variables; the Slurm step if srun started this very process (SLURM_TASK_PID == pid, which beats stale
-// variables exported at submission); the first launcher whose rank and size are both set and consistent; the first
-// that has a rank alone.
-RankIdentity resolve_rank(const Env& env, pid_t pid) noexcept;
+// Whose rank a process with id `pid` and environment `env` is. In this order: the variables that --rank-from names
+// (`named`), what they do not name being JAXPROF_WORLD_SIZE and JAXPROF_LOCAL_RANK where these are set; JAXPROF_RANK;
+// what resolve_launcher_rank tells. A named or explicit rank that is no number below its size is passed over.
+RankIdentity resolve_rank(const Env& env, pid_t pid, const RankVariables& named = {}) noexcept;
 
-// True if `variable` is one that launchers or systems set differently on different ranks or nodes of one job, so that
-// a directory named after it would not be the same for all.
-bool is_per_rank_variable(const char* variable) noexcept;
+// The first of these alone; unknown if nothing is named or the variables do not tell a rank.
+RankIdentity resolve_named_rank(const Env& env, const RankVariables& named) noexcept;
 
-inline constexpr std::size_t kRunIdBytes = 128;
-inline constexpr std::size_t kJobIdBytes = 64;
+// What launchers alone tell: the Slurm step if srun started this very process (SLURM_TASK_PID == pid, which beats stale
+// variables exported at submission); the first launcher of the table whose rank and size are both set and consistent;
+// the first that has a rank alone.
+RankIdentity resolve_launcher_rank(const Env& env, pid_t pid) noexcept;
 
-// Which run: the same on all ranks of a job step.
-struct RunIdentity {
-  char job_id[kJobIdBytes] = {};   // Slurm's job id, else the launcher's, else "local"
-  char step_id[kJobIdBytes] = {};  // Slurm's step id, else the launcher's, else "HOST-PID-START"
-  std::uint32_t restart = 0;       // Slurm's restart count
-  char run_id[kRunIdBytes] = {};   // "JOB.STEP.RESTART", safe as a file name
+// Where no rank is known: the first launcher of the table whose variable for the rank is set all the same, and how it
+// calls that and the size. Null names if there is none. A Slurm batch script is none: it has a rank of 0 that means
+// nothing.
+struct RankColumns {
+  const char* rank = nullptr;
+  const char* size = nullptr;
 };
+RankColumns find_unusable_rank(const Env& env) noexcept;
 
-// Where Slurm has put a process. Texts are "" where the variable is not set, cut if longer than any that Slurm gives.
-struct SlurmPlace {
-  char job_id[kJobIdBytes] = {};   // SLURM_JOB_ID
-  char step_id[kJobIdBytes] = {};  // SLURM_STEP_ID; a batch script has none
-  char restart[16] = {};           // SLURM_RESTART_COUNT
-  bool is_task = false;            // SLURM_TASK_PID is set, which only Slurm's own daemon does
-};
-SlurmPlace slurm_place(const Env& env) noexcept;
+// True if `variable` is one that launchers or systems set differently on different ranks or nodes of one job, or one
+// that `named` says to be, so that a directory named after it would not be the same for all.
+bool is_per_rank_variable(const char* variable, const RankVariables& named = {}) noexcept;
+
+// The value of variable `name` as a number of 0 or more; -1 if it is not set or is none. A null or empty name is not
+// set.
+std::int32_t number_variable(const Env& env, const char* name) noexcept;
 
 // True if Slurm itself started process `pid` with environment `env` as a task of a step.
 bool is_task_of_srun(const Env& env, pid_t pid) noexcept;
-
-// The run that a wrapper with identity `rank` belongs to. `host`, `pid` and `start_ticks` (process_start_ticks) name
-// runs of processes without a launcher, of which each is a run of its own.
-RunIdentity resolve_run(const Env& env, const RankIdentity& rank, const char* host, pid_t pid,
-                        std::uint64_t start_ticks) noexcept;
-
-// Appends `text`, with everything but letters, digits, '.', '_', '-', '+', '=', ',', '@' and ':' replaced by '_'.
-void append_file_name(TextBuffer* out, const char* text) noexcept;
 
 }  // namespace jaxprof

@@ -104,12 +104,13 @@ SessionPage* create_session_page(const char* path) noexcept {
 }
 
 void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcept {
-  plan->task_rank = resolve_rank(env, wrapper_pid);
+  plan->task_rank = resolve_rank(env, wrapper_pid, plan->rank_variables);
   plan->task_table_rank = resolve_rank(env, -1);
   TextBuffer(plan->task_rank_variable, sizeof plan->task_rank_variable).append(plan->task_rank.rank_variable);
 }
 
 RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexcept {
+  if (const RankIdentity named = resolve_named_rank(env, plan.rank_variables); named.is_known()) return named;
   const RankIdentity own = resolve_rank(env, -1);
   const RankIdentity& outer = plan.task_table_rank;
   const bool is_unchanged = own.launcher == outer.launcher && own.rank == outer.rank &&

@@ -12,6 +12,7 @@
 #include "agent/contract/output_template.h"
 #include "agent/contract/rank_identity.h"
 #include "agent/contract/rank_selection.h"
+#include "agent/contract/run_identity.h"
 #include "agent/contract/step_marker.h"
 
 namespace jaxprof {
@@ -73,7 +74,7 @@ struct ProcessSlot {
   std::int32_t pid;
   std::uint64_t start_ticks;  // field 22 of /proc/PID/stat: tells the process from a later one with the same pid
   RankIdentity rank;          // rank_variable is meaningless outside the process; see below
-  char rank_variable[48];
+  char rank_variable[kVariableNameBytes];
   char stem[kStemBytes];    // the expanded STEM of the output template
   char unset_variable[64];  // a variable that the template wanted and the process did not have; "" if none
   char spool_name[64];      // in the spool directory
@@ -105,8 +106,8 @@ struct SessionPlan {
   RunIdentity run;
   SlurmPlace slurm;              // the wrapper's
   RankIdentity task_rank;        // as the wrapper resolved it; its rank_variable is meaningless here
-  RankIdentity task_table_rank;  // the same without the rule for srun's own tasks
-  char task_rank_variable[48];
+  RankIdentity task_table_rank;  // the same without rank_variables and without the rule for srun's own tasks
+  char task_rank_variable[kVariableNameBytes];
   char spool_directory[kPathBytes];  // node-local, private to the task
   char stem_template[kPathBytes];    // the STEM part of the output template
   char host[65];
@@ -135,12 +136,14 @@ SessionPage* map_session_page(const char* path) noexcept;
 // file is then gone.
 SessionPage* create_session_page(const char* path) noexcept;
 
-// The wrapper's part of telling ranks: fills task_rank, task_table_rank and task_rank_variable from its environment.
+// The wrapper's part of telling ranks: fills task_rank, task_table_rank and task_rank_variable from its environment and
+// from plan->rank_variables, which are there by then.
 void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcept;
 
-// The rank of a process of the task. What srun told the wrapper by SLURM_TASK_PID is true for its child as well, which
-// has another pid: only if a launcher inside the task has changed the variables since does the process have a rank of
-// its own. The result's rank_variable points into `plan` or to a literal.
+// The rank of a process of the task. The variables that --rank-from names decide where they tell a rank. Else, what
+// srun told the wrapper by SLURM_TASK_PID is true for its child as well, which has another pid: only if a launcher
+// inside the task has changed the variables since does the process have a rank of its own. The result's rank_variable
+// points into `plan` or to a literal.
 RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexcept;
 
 // Ends the recording of all processes of the task, unless it has been ended before. True if this call did it.

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "agent/contract/rank_identity.h"
+#include "agent/contract/run_identity.h"
 
 namespace jaxprof {
 namespace {

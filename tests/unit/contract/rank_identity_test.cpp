@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/base/text.h"
 #include "tests/unit/contract/environment.h"
 
 namespace jaxprof {
@@ -166,6 +167,13 @@ const Case kCases[] = {
     {"bare_pmi", {"PMI_RANK=3", "PMI_SIZE=6"}, Launcher::kPmi, 3, 6, -1, -1},
     {"bare_pmix_has_no_size", {"PMIX_RANK=3"}, Launcher::kPmix, 3, -1, -1, -1},
     {"alps", {"ALPS_APP_PE=3"}, Launcher::kAlps, 3, -1, -1, -1},
+    {"flux_on_one_node",
+     {"FLUX_TASK_RANK=3", "FLUX_JOB_SIZE=6", "FLUX_TASK_LOCAL_ID=3", "FLUX_JOB_NNODES=1"},
+     Launcher::kFlux,
+     3,
+     6,
+     3,
+     0},
     {"plain_variables", {"RANK=2", "WORLD_SIZE=4", "LOCAL_RANK=0", "NODE_RANK=1"}, Launcher::kPlainEnv, 2, 4, 0, 1},
     {"a_complete_row_beats_a_lone_rank", {"PMIX_RANK=7", "RANK=2", "WORLD_SIZE=4"}, Launcher::kPlainEnv, 2, 4, -1, -1},
     {"a_rank_beyond_its_size_is_stale", {"RANK=4", "WORLD_SIZE=4"}, Launcher::kUnknown, -1, -1, -1, -1},
@@ -173,6 +181,75 @@ const Case kCases[] = {
     {"a_negative_rank_is_none", {"RANK=-1", "WORLD_SIZE=4"}, Launcher::kUnknown, -1, -1, -1, -1},
 };
 
+const Case kMoreCases[] = {
+    // srun -n1 A : -n2 B, and the same in an sbatch of two components: numbers run on over both (Slurm 22.05).
+    {"heterogeneous_step",
+     {"SLURM_HET_SIZE=2", "SLURM_JOB_ID=4", "SLURM_NTASKS=3", "SLURM_STEP_NUM_TASKS=3", "SLURM_PROCID=2",
+      "SLURM_LOCALID=1", "SLURM_NODEID=1", "SLURM_STEP_ID=0", "SLURM_TASK_PID=500", "SLURM_NTASKS_HET_GROUP_0=1"},
+     Launcher::kSlurm,
+     2,
+     3,
+     1,
+     1},
+    {"a_pod_of_a_pytorchjob",
+     {"RANK=2", "WORLD_SIZE=4", "PET_NODE_RANK=2", "KUBERNETES_SERVICE_HOST=10.0.0.1"},
+     Launcher::kPlainEnv,
+     2,
+     4,
+     -1,
+     2},
+    {"rank_without_a_size", {"RANK=2"}, Launcher::kUnknown, -1, -1, -1, -1},
+    {"indexed_job", {"JOB_COMPLETION_INDEX=2"}, Launcher::kKubernetes, 2, -1, 0, 2},
+    {"indexed_job_with_its_size",
+     {"JOB_COMPLETION_INDEX=2", "JAXPROF_WORLD_SIZE=4"},
+     Launcher::kKubernetes,
+     2,
+     4,
+     0,
+     2},
+    {"indexed_job_beyond_its_size",
+     {"JOB_COMPLETION_INDEX=4", "JAXPROF_WORLD_SIZE=4"},
+     Launcher::kUnknown,
+     -1,
+     -1,
+     -1,
+     -1},
+    {"jobset",
+     {"JOB_COMPLETION_INDEX=1", "JAXPROF_JOB_INDEX=2", "JAXPROF_PODS_PER_JOB=4", "JAXPROF_WORLD_SIZE=12"},
+     Launcher::kKubernetes,
+     9,
+     12,
+     0,
+     9},
+    {"jobset_without_its_pods", {"JOB_COMPLETION_INDEX=1", "JAXPROF_JOB_INDEX=2"}, Launcher::kUnknown, -1, -1, -1, -1},
+    {"jobset_with_too_few_pods",
+     {"JOB_COMPLETION_INDEX=4", "JAXPROF_JOB_INDEX=2", "JAXPROF_PODS_PER_JOB=4"},
+     Launcher::kUnknown,
+     -1,
+     -1,
+     -1,
+     -1},
+    {"mpirun_in_a_pod_of_an_indexed_job",
+     {"JOB_COMPLETION_INDEX=0", "OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_RANK=1"},
+     Launcher::kOpenMpi,
+     3,
+     4,
+     1,
+     -1},
+    {"pbs_without_a_launcher", {"PBS_JOBID=12.server", "PBS_NODENUM=0"}, Launcher::kUnknown, -1, -1, -1, -1},
+    {"lsf_without_a_launcher", {"LSB_JOBID=12", "LSB_DJOB_NUMPROC=4"}, Launcher::kUnknown, -1, -1, -1, -1},
+    {"jsrun_with_spectrum_mpi",
+     {"JSM_NAMESPACE_RANK=3", "JSM_NAMESPACE_SIZE=6", "OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=6",
+      "OMPI_COMM_WORLD_LOCAL_RANK=1"},
+     Launcher::kOpenMpi,
+     3,
+     6,
+     1,
+     -1},
+};
+
+INSTANTIATE_TEST_SUITE_P(Systems, RankTable, testing::ValuesIn(kMoreCases),
+                         [](const auto& test) { return std::string(test.param.name); });
 INSTANTIATE_TEST_SUITE_P(Launchers, RankTable, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });
 
@@ -191,38 +268,56 @@ TEST(IsPerRankVariable, TellsRanksFromJobs) {
   }
 }
 
-std::string run_id(const std::vector<std::string>& entries) {
-  const test::Environment environment(entries);
-  const RankIdentity rank = resolve_rank(environment.env(), kPid);
-  return resolve_run(environment.env(), rank, "n1", kPid, 7700).run_id;
+RankVariables named(const char* rank, const char* local_rank = "", const char* world_size = "") {
+  RankVariables variables;
+  TextBuffer(variables.rank, sizeof variables.rank).append(rank);
+  TextBuffer(variables.local_rank, sizeof variables.local_rank).append(local_rank);
+  TextBuffer(variables.world_size, sizeof variables.world_size).append(world_size);
+  return variables;
 }
 
-TEST(ResolveRun, IsJobStepAndRestart) {
-  EXPECT_EQ(run_id({"SLURM_JOB_ID=81723", "SLURM_STEP_ID=4", "SLURM_PROCID=0", "SLURM_NTASKS=2"}), "81723.4.0");
-  EXPECT_EQ(
-      run_id({"SLURM_JOB_ID=81723", "SLURM_STEP_ID=4", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_RESTART_COUNT=2"}),
-      "81723.4.2");
+TEST(IsPerRankVariable, KnowsTheNamedOnes) {
+  const RankVariables variables = named("MY_RANK", "MY_LOCAL", "MY_SIZE");
+  EXPECT_TRUE(is_per_rank_variable("MY_RANK", variables));
+  EXPECT_TRUE(is_per_rank_variable("MY_LOCAL", variables));
+  EXPECT_FALSE(is_per_rank_variable("MY_SIZE", variables));
+  EXPECT_FALSE(is_per_rank_variable("MY_RANK"));
+  EXPECT_FALSE(is_per_rank_variable("", variables));
 }
 
-TEST(ResolveRun, IsTheSameOnAllRanksOfMpirun) {
-  const std::vector<std::string> first = {"SLURM_JOB_ID=5", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=4",
-                                          "PMIX_NAMESPACE=1234"};
-  std::vector<std::string> third = first;
-  third[1] = "OMPI_COMM_WORLD_RANK=2";
-  third.push_back("SLURM_STEP_ID=0");
-  EXPECT_EQ(run_id(first), "5.1234.0");
-  EXPECT_EQ(run_id(third), "5.1234.0");
+TEST(NamedRank, BeatsEverythingElse) {
+  const test::Environment environment{"MY_RANK=3",       "MY_LOCAL=1",        "MY_SIZE=4",
+                                      "JAXPROF_RANK=0",  "SLURM_PROCID=2",    "SLURM_STEP_NUM_TASKS=8",
+                                      "SLURM_STEP_ID=0", "SLURM_TASK_PID=500"};
+  const RankVariables variables = named("MY_RANK", "MY_LOCAL", "MY_SIZE");
+  const RankIdentity rank = resolve_rank(environment.env(), kPid, variables);
+  EXPECT_EQ(rank.launcher, Launcher::kNamed);
+  EXPECT_EQ(rank.rank, 3);
+  EXPECT_EQ(rank.world_size, 4);
+  EXPECT_EQ(rank.local_rank, 1);
+  EXPECT_STREQ(rank.rank_variable, "MY_RANK");
 }
 
-TEST(ResolveRun, WithoutALauncherEveryProcessIsARun) {
-  EXPECT_EQ(run_id({}), "local.n1-500-7700.0");
-  EXPECT_EQ(run_id({"SLURM_JOB_ID=5"}), "5.n1-500-7700.0");
+TEST(NamedRank, TakesWhatIsNotNamedFromJaxprofsOwnVariables) {
+  const test::Environment environment{"MY_RANK=3", "JAXPROF_WORLD_SIZE=4", "JAXPROF_LOCAL_RANK=1", "SLURM_LOCALID=7"};
+  const RankIdentity rank = resolve_rank(environment.env(), kPid, named("MY_RANK"));
+  EXPECT_EQ(rank.launcher, Launcher::kNamed);
+  EXPECT_EQ(rank.world_size, 4);
+  EXPECT_EQ(rank.local_rank, 1);
 }
 
-TEST(ResolveRun, IsSafeAsAFileName) {
-  EXPECT_EQ(run_id({"JAXPROF_RUN=a/b c"}), "local.a_b_c.0");
-  const std::string cut = run_id({"SLURM_JOB_ID=" + std::string(500, '7'), "JAXPROF_RUN=" + std::string(500, '8')});
-  EXPECT_LT(cut.size(), kRunIdBytes);
+TEST(NamedRank, ThatIsNoneLeavesItToTheTable) {
+  const RankVariables variables = named("MY_RANK", "", "MY_SIZE");
+  for (const std::vector<std::string>& mine : std::vector<std::vector<std::string>>{
+           {}, {"MY_SIZE=4"}, {"MY_RANK=first", "MY_SIZE=4"}, {"MY_RANK=4", "MY_SIZE=4"}, {"MY_RANK=1"}}) {
+    std::vector<std::string> entries = {"SLURM_STEP_ID=0", "SLURM_PROCID=2", "SLURM_STEP_NUM_TASKS=8"};
+    entries.insert(entries.end(), mine.begin(), mine.end());
+    const test::Environment environment(entries);
+    const RankIdentity rank = resolve_rank(environment.env(), kPid, variables);
+    EXPECT_EQ(rank.launcher, Launcher::kSlurm) << testing::PrintToString(mine);
+    EXPECT_EQ(rank.rank, 2);
+    EXPECT_FALSE(resolve_named_rank(environment.env(), variables).is_known());
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/unit/base/temp_folder.h"
+#include "tests/unit/contract/environment.h"
 
 namespace jaxprof {
 namespace {
@@ -98,6 +99,69 @@ TEST_F(SessionPageTest, EverySlotIsGivenOnceAndThenNone) {
   for (const auto& own : taken) all.insert(own.begin(), own.end());
   EXPECT_EQ(all.size(), kMaxProcessSlots);
   EXPECT_GE(page->claimed_slots.load(), kMaxProcessSlots);
+}
+
+// A wrapper's plan, and what a process of its task is told.
+class ProcessRank : public testing::Test {
+ protected:
+  static constexpr pid_t kWrapper = 500;
+
+  void name_variables(const char* rank, const char* size) {
+    TextBuffer(plan_.rank_variables.rank, kVariableNameBytes).append(rank);
+    TextBuffer(plan_.rank_variables.world_size, kVariableNameBytes).append(size);
+  }
+  void wrap(const std::vector<std::string>& entries) {
+    const test::Environment environment(entries);
+    set_task_rank(&plan_, environment.env(), kWrapper);
+  }
+  // "LAUNCHER RANK VARIABLE".
+  std::string rank_of(const std::vector<std::string>& entries) const {
+    const test::Environment environment(entries);
+    const RankIdentity rank = resolve_process_rank(plan_, environment.env());
+    return std::string(launcher_name(rank.launcher)) + " " + std::to_string(rank.rank) + " " + rank.rank_variable;
+  }
+
+  SessionPlan plan_ = {};
+  const std::vector<std::string> task_ = {"SLURM_STEP_ID=0",    "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2",
+                                          "SLURM_TASK_PID=500", "RANK=0",         "WORLD_SIZE=8"};
+};
+
+std::vector<std::string> with(std::vector<std::string> entries, const std::vector<std::string>& more) {
+  entries.insert(entries.end(), more.begin(), more.end());
+  return entries;
+}
+
+TEST_F(ProcessRank, IsTheTasksOwn) {
+  wrap(task_);
+  EXPECT_EQ(rank_of(task_), "Slurm 1 SLURM_PROCID");
+}
+
+TEST_F(ProcessRank, IsThatOfAnInnerLauncher) {
+  wrap(task_);
+  EXPECT_EQ(rank_of({"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2", "SLURM_TASK_PID=500", "RANK=5",
+                     "WORLD_SIZE=8", "LOCAL_RANK=1", "TORCHELASTIC_RUN_ID=none"}),
+            "torchrun 5 RANK");
+}
+
+TEST_F(ProcessRank, IsThatOfTheNamedVariableAsItIsInTheProcess) {
+  name_variables("MY_RANK", "MY_SIZE");
+  wrap(with(task_, {"MY_RANK=6", "MY_SIZE=8"}));
+  EXPECT_EQ(rank_of(with(task_, {"MY_RANK=6", "MY_SIZE=8"})), "--rank-from 6 MY_RANK");
+  EXPECT_EQ(rank_of(with(task_, {"MY_RANK=7", "MY_SIZE=8"})), "--rank-from 7 MY_RANK");
+}
+
+TEST_F(ProcessRank, IsTheTasksWhereTheNamedVariableWasLost) {
+  name_variables("MY_RANK", "MY_SIZE");
+  wrap(with(task_, {"MY_RANK=6", "MY_SIZE=8"}));
+  EXPECT_EQ(rank_of(task_), "--rank-from 6 MY_RANK");
+  EXPECT_EQ(rank_of({"RANK=3", "WORLD_SIZE=8"}), "RANK and WORLD_SIZE 3 RANK");
+}
+
+TEST_F(ProcessRank, MayBeNamedWhereTheWrapperHasNone) {
+  name_variables("MY_RANK", "MY_SIZE");
+  wrap(task_);
+  EXPECT_EQ(rank_of(task_), "Slurm 1 SLURM_PROCID");
+  EXPECT_EQ(rank_of(with(task_, {"MY_RANK=7", "MY_SIZE=8"})), "--rank-from 7 MY_RANK");
 }
 
 TEST(ProcessStartTicks, TellsALivingProcessFromOneThatIsGone) {
