@@ -2,21 +2,23 @@
 
 Each launcher numbers its processes in variables of its own, and variables are inherited: under sbatch + mpirun all ranks
 also have the batch script's SLURM_PROCID=0. So the innermost launcher has to be asked first, and rank and size have to
-come from the same one. Slurm is the outermost one in practice and comes last.
+come from the same one. Slurm is the outermost one in practice and comes last of the launchers, before numbers that were
+exported by hand.
 """
 
 import os
 from typing import NamedTuple, Optional
 
-# (launcher, rank, size, local rank), innermost first
+# (launcher, rank, size, local rank, what else has to be set), innermost first
 LAUNCHERS = (
-    ("torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"),
-    ("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
-    ("hydra", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
-    ("PALS", "PALS_RANKID", "PMI_SIZE", "PALS_LOCAL_RANKID"),
-    ("jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK"),
-    ("Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID"),
-    ("Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"),
+    ("torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_RUN_ID"),
+    ("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", None),
+    ("hydra", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALRANKID"),
+    ("PALS", "PALS_RANKID", "PMI_SIZE", "PALS_LOCAL_RANKID", None),
+    ("jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", None),
+    ("Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", None),
+    ("Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", None),
+    ("by hand", "RANK", "WORLD_SIZE", "LOCAL_RANK", None),
 )
 
 
@@ -30,8 +32,8 @@ class Place(NamedTuple):
 def place_in_job(environment=None) -> Place:
     """Rank 0 of 1 where no launcher is found."""
     environment = os.environ if environment is None else environment
-    for launcher, rank, size, local_rank in LAUNCHERS:
-        if rank in environment and size in environment:
+    for launcher, rank, size, local_rank, marker in LAUNCHERS:
+        if rank in environment and size in environment and (marker is None or marker in environment):
             local = environment.get(local_rank)
             return Place(launcher, int(environment[rank]), int(environment[size]), None if local is None else int(local))
     return Place("none", 0, 1, 0)
