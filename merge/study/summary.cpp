@@ -15,30 +15,13 @@
 #include "merge/clock/clock_words.h"
 #include "merge/runfile/rank_ranges.h"
 #include "merge/study/call_counts.h"
+#include "merge/study/sections.h"
+#include "merge/study/step_summary.h"
 
 namespace jaxprof::study {
 namespace {
 
 using namespace jaxprof::runfile;
-
-// Rows of the five columns of a summary.
-class Sections {
- public:
-  explicit Sections(Table& table) : table_(table) {}
-
-  void begin(const char* section) { section_ = section; }
-  void count(const std::string& item, std::int64_t n, const std::string& detail = {}) { add(item, n, "1", detail); }
-  void amount(const std::string& item, std::int64_t n, const char* unit) { add(item, n, unit, {}); }
-  void text(const std::string& item, const std::string& detail) { add(item, Missing{}, "text", detail); }
-
- private:
-  void add(const std::string& item, Cell value, const char* unit, const std::string& detail) {
-    table_.rows.push_back({std::string(section_), item, std::move(value), std::string(unit),
-                           detail.empty() ? Cell{Missing{}} : Cell{detail}});
-  }
-  Table& table_;
-  const char* section_ = "";
-};
 
 std::string or_unknown(const std::string& text) {
   return text.empty() ? "unknown" : text;
@@ -323,6 +306,7 @@ Table summary(const RunTables& run, const StudyOptions& options) {
   add_job(out, run);
   add_tasks(out, run);
   add_events(out, run, counts);
+  add_steps(out, run);
   add_calls(out, counts);
   add_instances(out, run);
   add_communicators(out, run);
