@@ -31,3 +31,10 @@ def nccl_library():
     library = set_up_path("nccl")
     tools.require("nccl", library.exists(), f"there is no {library}; run: bash tests/setup.sh nccl")
     return library
+
+
+def python_with_torch():
+    """Debian's Python with Debian's torch, and nvtx."""
+    python = set_up_path("torch")
+    tools.require("torch", python.exists(), f"there is no {python}; run: bash tests/setup.sh torch")
+    return python
