@@ -242,6 +242,7 @@ std::string no_range_words(const UnmarkedSteps& marks) {
             (domain.empty() ? "the default domain: --step-marker " + name
                             : "the domain " + quoted(domain) + ": --step-marker " + name + "@" + domain);
   }
+  if (!marks.alternatives.empty()) return text;
   return text +
          "; mark each step of the program with such a range, its number as integer payload, or name the "
          "program's own ranges with --step-marker";

@@ -37,13 +37,14 @@ class ChainCase(tools.FolderCase):
     """One profiled job and its run file; the classes below say what the job speaks and test it."""
 
     api = ""
+    exec_options = ()
     options = ()
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.job = tools.srun(tools.EXEC, "-o", "prof/rank%r", "--", tools.NCCL_PUPPET, "--api", cls.api,
-                             "--log", "log.%r", *cls.options)
+        cls.job = tools.srun(tools.EXEC, "-o", "prof/rank%r", *cls.exec_options, "--", tools.NCCL_PUPPET,
+                             "--api", cls.api, "--log", "log.%r", *cls.options)
         cls.merged = tools.merge("prof")
         assert cls.job.status == 0 and cls.merged.status == 0, f"{cls.job}\n{cls.merged}"
         cls.truths = [TruthLog(f"log.{rank}") for rank in range(N_RANKS)]
@@ -82,11 +83,15 @@ class ChainCase(tools.FolderCase):
             for key, calls in expected.items():
                 yield from zip(calls, found[key])
 
+    def at(self, truth, raw_ns):
+        """A stamp of the puppet's on the run's time axis."""
+        return truth.realtime_ns(raw_ns) - self.run_file.epoch_unix_ns
+
     def assert_times_lie_in_the_call(self, pairs):
         for call, row in pairs:
             truth = self.truths[call["rank"]]
-            begin = truth.realtime_ns(call["before_raw_ns"]) - CLOCK_TOLERANCE_NS - self.run_file.epoch_unix_ns
-            end = truth.realtime_ns(call["after_raw_ns"]) + CLOCK_TOLERANCE_NS - self.run_file.epoch_unix_ns
+            begin = self.at(truth, call["before_raw_ns"]) - CLOCK_TOLERANCE_NS
+            end = self.at(truth, call["after_raw_ns"]) + CLOCK_TOLERANCE_NS
             self.assertEqual(row["start_ns"], row["enqueue_ns"])
             self.assertLessEqual(begin, row["enqueue_ns"], f"{call}\n{row}")
             self.assertLessEqual(row["enqueue_ns"], row["end_api_ns"], f"{call}\n{row}")
@@ -169,6 +174,7 @@ class EveryCall:
 
 class NvtxAndPlugin(EveryCall, ChainCase):
     api = "plugin,nvtx"
+    exec_options = ("--step-marker", "step@puppet")
     options = ("--ops", ALL_OPERATIONS, "--sizes", "1K,64K,1M", "--comms", "2", "--iterations", "3")
 
     def test_each_call_is_one_row_with_all_that_the_two_tell(self):
@@ -213,10 +219,34 @@ class NvtxAndPlugin(EveryCall, ChainCase):
     def test_each_instance_has_all_members(self):
         self.assert_instances_are_whole(("AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce") + DECOMPOSED)
 
-    def test_steps_are_ranges_with_their_number(self):
-        for rank, ranges in zip(self.run_file.ranks(), self.run_file.rows_by_process("events/nvtx")):
-            steps = [row["payload"] for row in ranges if row["domain"] == "puppet" and row["name"] == "step"]
-            self.assertEqual(steps, [0, 1, 2], f"rank {rank}")
+    def test_steps_are_the_iterations_of_the_job(self):
+        self.assertEqual(self.run_file.file.attrs["step_marker"], "step@puppet")
+        ranges = self.run_file.rows_by_process("events/nvtx")
+        for process, steps in enumerate(self.run_file.rows_by_process("steps")):
+            truth = self.truths[self.run_file.ranks()[process]]
+            self.assertEqual([row["step"] for row in steps], [line["iteration"] for line in truth.iterations])
+            self.assertEqual([row["step"] for row in steps], [0, 1, 2])
+            for row, line in zip(steps, truth.iterations):
+                self.assertEqual((row["process"], row["source"]), (process, "payload"))
+                calls = [call for call in truth.calls if call["iteration"] == line["iteration"]]
+                self.assertGreater(len(calls), 0)
+                start, end = row["start_ns"], row["start_ns"] + row["dur_ns"]
+                self.assertLessEqual(self.at(truth, line["begin_raw_ns"]) - CLOCK_TOLERANCE_NS, start)
+                self.assertLessEqual(start, self.at(truth, min(call["before_raw_ns"] for call in calls)) + CLOCK_TOLERANCE_NS)
+                self.assertLessEqual(self.at(truth, max(call["after_raw_ns"] for call in calls)) - CLOCK_TOLERANCE_NS, end)
+                self.assertLessEqual(end, self.at(truth, line["end_raw_ns"]) + CLOCK_TOLERANCE_NS)
+            own = [(row["payload"], row["tid"], row["start_ns"], row["dur_ns"]) for row in ranges[process]
+                   if row["domain"] == "puppet" and row["name"] == "step"]
+            self.assertEqual([(row["step"], row["tid"], row["start_ns"], row["dur_ns"]) for row in steps], own)
+
+    def test_the_summary_tells_of_the_steps(self):
+        rows = {row["item"]: row for row in json.loads(tools.study("summary", "run.h5", "--format", "json").out)["rows"]
+                if row["section"] == "steps"}
+        self.assertEqual((rows["steps"]["value"], rows["steps"]["detail"]), (3, "numbers 0 to 2, by payload"))
+        self.assertEqual((rows["ranks with steps"]["value"], rows["ranks with steps"]["detail"]), (4, "ranks 0-3"))
+        durations = [row["dur_ns"] for row in self.run_file.rows("steps")]
+        self.assertEqual((rows["duration, shortest"]["value"], rows["duration, longest"]["value"]),
+                         (min(durations), max(durations)))
 
     def test_everybodys_tools_open_the_run_file(self):
         dump = subprocess.run(["h5dump", "run.h5"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -261,6 +291,11 @@ class PluginAlone(EveryCall, ChainCase):
                              (call["algorithm"].lower(), call["protocol"].lower(), call["n_channels"]), f"{call}\n{row}")
             if call["root"] != -1:
                 self.assertEqual(row["root"], call["root"], f"{call}\n{row}")
+
+    def test_without_nvtx_there_are_no_steps_and_this_is_said(self):
+        self.assertEqual(self.run_file.rows("steps"), [])
+        reason, = self.run_file.diagnostics("step.none")
+        self.assertIn('no NVTX range "step" was begun in the default domain or in "jaxprof"', reason["text"])
 
     def test_the_rest_are_sends_and_receives(self):
         """Per rank, communicator, function, peer and size, those of the user and those that NCCL makes."""

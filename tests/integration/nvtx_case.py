@@ -29,9 +29,9 @@ def counts(image, kinds):
 
 
 class NvtxCase(tools.OwnFolderCase):
-    def profile(self, *options, status=0, merge_status=tools.DONE):
+    def profile(self, *options, status=0, merge_status=tools.DONE, exec_options=()):
         """Runs the puppet and merges; the puppet's account lies in truth.json."""
-        self.job = tools.run(tools.EXEC, "-o", "prof/rank", "--", tools.NVTX_PUPPET, "--out", "truth.json", *options)
+        self.job = tools.run(tools.EXEC, "-o", "prof/rank", *exec_options, "--", tools.NVTX_PUPPET, "--out", "truth.json", *options)
         self.assert_status(self.job, status)
         self.merged = tools.merge("prof")
         self.assert_status(self.merged, merge_status)

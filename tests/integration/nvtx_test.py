@@ -130,6 +130,28 @@ class Threads(NvtxCase):
         self.assertGreaterEqual(len({row["tid"] for row in run.rows("events/nvtx")}), 200)
 
 
+class XlaSteps(NvtxCase):
+    def test_executions_of_one_module_are_the_steps_of_each_device(self):
+        run = self.profile("--scenarios", "xla", "--threads", "3", exec_options=("--step-marker", "xla:jit_train_step"))
+        ranges_per_step = 3  # the module, its thunk, another module
+        expected = {tid: list(range(n // ranges_per_step))
+                    for (_, tid, _), n in counts(account()[0], OPENING).items()}
+        self.assertEqual(len(expected), 3)
+        steps = run.rows("steps")
+        found = {tid: [row["step"] for row in steps if row["tid"] == tid] for tid in {row["tid"] for row in steps}}
+        self.assertEqual(found, expected)
+        self.assertEqual({row["source"] for row in steps}, {"xla_module"})
+        self.assertTrue(all(row["dur_ns"] > 0 for row in steps))
+        self.assertEqual([row["code"] for row in run.rows("diagnostics")], [])
+
+    def test_a_module_that_never_ran_is_told_with_those_that_did(self):
+        run = self.profile("--scenarios", "xla", "--threads", "1", exec_options=("--step-marker", "xla:jit_step"))
+        self.assertEqual(run.rows("steps"), [])
+        reason, = run.diagnostics("step.none")
+        self.assertIn("others were: jit_train_step (10 times), jit_train_step_metrics (10 times)", reason["text"])
+        self.assertIn(reason["text"], tools.study("summary", "run.h5").out)
+
+
 class Overload(NvtxCase):
     def test_recorded_and_dropped_are_what_was_emitted(self):
         run = self.profile("--scenarios", "burst", "--burst", "150000", "--threads", "8")

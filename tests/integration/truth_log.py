@@ -44,6 +44,7 @@ class TruthLog:
         self.comms = {line["comm"]: line for line in lines if line["what"] == "comm"}
         self.plugin = [line["status"] for line in lines if line["what"] == "plugin"]
         self.calls = [line for line in lines if line["what"] == "call"]
+        self.iterations = [line for line in lines if line["what"] == "iteration"]
         self.has_footer = any(line["what"] == "footer" for line in lines)
         for call in self.calls:
             call["function"] = FUNCTIONS.get(call["function"], call["function"])

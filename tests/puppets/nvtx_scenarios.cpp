@@ -242,6 +242,29 @@ void schema(NvtxCounts& counts, const ScenarioSettings& /*settings*/) {
   }
 }
 
+// What XLA marks when a program with several devices runs a step: one thread a device, the module's execution with that
+// of its thunk inside, and another module between. One device does one step more than the one before it. The module is
+// compiled anew on the way, which gives it another title; old releases of XLA pass titles as C strings, new ones
+// register them.
+void xla(NvtxCounts& counts, const ScenarioSettings& settings) {
+  NvtxEmitter emitter(counts, "TSL");
+  const nvtxStringHandle_t step = emitter.register_string("XlaModule:#hlo_module=jit_train_step,program_id=3#");
+  on_threads(settings.n_threads, [&](int device) {
+    for (int i = 0; i < kFew + device; ++i) {
+      if (i % 3 == 2) {
+        emitter.push("XlaModule:#prefix=jit(train_step)/while,hlo_module=jit_train_step,program_id=8#");
+      } else {
+        emitter.push_registered(step);
+      }
+      emitter.push("Thunk:#name=fusion.1,hlo_op=fusion.1#");
+      emitter.pop();
+      emitter.pop();
+      emitter.push("XlaModule:#hlo_module=jit_train_step_metrics,program_id=4#");
+      emitter.pop();
+    }
+  });
+}
+
 // As many ranges as the machine can make, on all threads at once: what a tool loses it has to count.
 void burst(NvtxCounts& counts, const ScenarioSettings& settings) {
   NvtxEmitter emitter(counts, "burst");
@@ -279,6 +302,7 @@ const std::vector<Scenario>& scenarios() {
       {"payloads", "every basic payload type at its limits", payloads},
       {"resources", "named resources", resources},
       {"schema", "payloads of a registered schema with mixed fields", schema},
+      {"xla", "executions of XLA modules on several devices", xla},
       {"burst", "as many ranges as the machine can make", burst},
   };
   return all;
