@@ -107,8 +107,10 @@ cd "$OUT"
 # What an earlier demo left here; jaxprof itself never replaces a file of another run unasked.
 rm -rf profile run.h5
 if [ $job = puppet ]; then
+    # It marks its steps with NVTX ranges "step" in a domain of its own; training marks them as jaxprof expects by default.
     say "four ranks on two nodes, profiled"
-    show srun --mpi=pmix -N2 --ntasks-per-node=2 "$BIN/jaxprof-exec" -o profile/rank%r -- "$BIN/nccl_puppet"
+    show srun --mpi=pmix -N2 --ntasks-per-node=2 "$BIN/jaxprof-exec" -o profile/rank%r --step-marker step@puppet -- \
+        "$BIN/nccl_puppet"
 else
     train=("$PYTHON" "$ROOT/slurm/examples/train.py" --steps 20)
     step=(srun -N2 --ntasks-per-node=2)
