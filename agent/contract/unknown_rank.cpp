@@ -33,13 +33,14 @@ std::string describe_batch_job(const Env& env) {
   if (const char* job = env.get("SLURM_JOB_ID"); job != nullptr) {
     const bool is_of_many = number_variable(env, "SLURM_NTASKS") > 1 || number_variable(env, "SLURM_JOB_NUM_NODES") > 1;
     if (!is_of_many || env.get("SLURM_STEP_ID") != nullptr) return {};
-    return std::string("it was started inside Slurm job ") + job + " and not by srun (no SLURM_STEP_ID is set)";
+    return std::string("the process was started inside Slurm job ") + job +
+           " and not by srun (no SLURM_STEP_ID is set)";
   }
   if (const char* job = env.get("PBS_JOBID"); job != nullptr) {
-    return std::string("PBS job ") + job + " has started it, and no launcher that numbers ranks";
+    return std::string("PBS job ") + job + " has started the process, and no launcher that numbers ranks";
   }
   if (const char* job = env.get("LSB_JOBID"); job != nullptr && number_variable(env, "LSB_DJOB_NUMPROC") != 1) {
-    return std::string("LSF job ") + job + " has started it, and no launcher that numbers ranks";
+    return std::string("LSF job ") + job + " has started the process, and no launcher that numbers ranks";
   }
   return {};
 }

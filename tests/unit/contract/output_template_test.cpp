@@ -109,6 +109,17 @@ TEST(CheckTemplate, FindsFaultsAndTheirPlace) {
   EXPECT_EQ(check_template(std::string(kPathBytes, 'x').c_str()).fault, TemplateFault::kTooLong);
 }
 
+TEST(CheckTemplate, RefusesADirectoryOfNamedVariables) {
+  RankVariables named;
+  TextBuffer(named.rank, sizeof named.rank).append("MY_RANK");
+  TextBuffer(named.local_rank, sizeof named.local_rank).append("MY_LOCAL");
+  TextBuffer(named.world_size, sizeof named.world_size).append("MY_SIZE");
+  EXPECT_EQ(check_template("a.%q{MY_RANK}/x", named).fault, TemplateFault::kPerRankDirectory);
+  EXPECT_EQ(check_template("a.%q{MY_LOCAL}/x", named).fault, TemplateFault::kPerRankDirectory);
+  EXPECT_EQ(check_template("a.%q{MY_SIZE}/x.%q{MY_RANK}", named).fault, TemplateFault::kNone);
+  EXPECT_EQ(check_template("a.%q{MY_RANK}/x").fault, TemplateFault::kNone);
+}
+
 TEST(CheckTemplate, TakesWhatIsTheSameOnAllRanks) {
   for (const char* text : {"rank%r", "jaxprof.%J.%S/rank%r", "%q{SLURM_JOB_ID}.%q{SLURM_STEP_ID}/%q{SLURM_PROCID}",
                            "/abs/%%r/%h.%p", "%q{A:-x/y}", "a//b", "%q{SLURM_JOB_ID:-%r}/x"}) {

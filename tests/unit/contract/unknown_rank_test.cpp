@@ -23,15 +23,16 @@ TEST(DescribeUnknownRank, IsSilentWhereNobodyButAPersonStartedTheProcess) {
 
 TEST(DescribeUnknownRank, NamesABatchScriptOfManyTasks) {
   EXPECT_EQ(described({"SLURM_JOB_ID=5", "SLURM_PROCID=0", "SLURM_LOCALID=0", "SLURM_NTASKS=4"}),
-            "it was started inside Slurm job 5 and not by srun (no SLURM_STEP_ID is set)");
+            "the process was started inside Slurm job 5 and not by srun (no SLURM_STEP_ID is set)");
   EXPECT_NE(described({"SLURM_JOB_ID=5", "SLURM_PROCID=0", "SLURM_JOB_NUM_NODES=2"}), "");
   EXPECT_EQ(described({"SLURM_JOB_ID=5", "SLURM_PROCID=0", "SLURM_NTASKS=1", "SLURM_JOB_NUM_NODES=1"}), "");
 }
 
 TEST(DescribeUnknownRank, NamesJobsOfPbsAndLsf) {
-  EXPECT_EQ(described({"PBS_JOBID=12.server"}), "PBS job 12.server has started it, and no launcher that numbers ranks");
+  EXPECT_EQ(described({"PBS_JOBID=12.server"}),
+            "PBS job 12.server has started the process, and no launcher that numbers ranks");
   EXPECT_EQ(described({"LSB_JOBID=12", "LSB_DJOB_NUMPROC=4"}),
-            "LSF job 12 has started it, and no launcher that numbers ranks");
+            "LSF job 12 has started the process, and no launcher that numbers ranks");
   EXPECT_EQ(described({"LSB_JOBID=12", "LSB_DJOB_NUMPROC=1"}), "");
 }
 

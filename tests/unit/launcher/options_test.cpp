@@ -40,6 +40,16 @@ TEST(ParseOptions, HasDefaults) {
   EXPECT_THAT(options.command, ElementsAre("true"));
 }
 
+TEST(ParseOptions, NameTheVariablesOfRanks) {
+  EXPECT_STREQ(parsed({"true"}).rank_variables.rank, "");
+  const Options options = parsed({"--rank-from", "R,L,S", "true"});
+  EXPECT_STREQ(options.rank_variables.rank, "R");
+  EXPECT_STREQ(options.rank_variables.local_rank, "L");
+  EXPECT_STREQ(options.rank_variables.world_size, "S");
+  EXPECT_THAT(refusal({"--rank-from", "R,", "true"}), HasSubstr("--rank-from R,: '' is no name of a variable"));
+  EXPECT_THAT(refusal({"--rank-from", "R", "-o", "x.%q{R}/y", "true"}), HasSubstr("must be the same on all"));
+}
+
 TEST(ParseOptions, EndAtTheFirstWordThatIsNone) {
   const Options options = parsed({"-o", "x", "python", "-u", "train.py", "-o", "y", "--", "--help"});
   EXPECT_EQ(options.output, "x");

@@ -58,7 +58,8 @@ TEST(FindRankFault, NamesAnExplicitRankThatIsNone) {
 TEST(FindRankFault, NamesTheBatchScriptWithoutAStep) {
   const Variables script = {"SLURM_JOB_ID=5", "SLURM_PROCID=0", "SLURM_NTASKS=4"};
   EXPECT_EQ(fault(script),
-            "the rank is not known: it was started inside Slurm job 5 and not by srun (no SLURM_STEP_ID is set); start "
+            "the rank is not known: the process was started inside Slurm job 5 and not by srun (no SLURM_STEP_ID is "
+            "set); start "
             "ranks by srun or mpirun, or name the variable that numbers them by --rank-from");
   EXPECT_EQ(fault(script + Variables{"R=0"}, "R"), "");
 }
