@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """launcher/python/jaxprof_annotate.py: with the agent attached the run file has exactly the ranges that the program says
 it made, around functions, generators, coroutines, on several threads and past errors; without a tool it is not there.
+And the example in C++.
 """
 
 import json
+import re
 import unittest
 from collections import defaultdict
 
@@ -63,6 +65,25 @@ class Annotate(tools.OwnFolderCase):
         line, = job.err.splitlines()
         self.assertTrue(line.startswith("jaxprof_annotate: steps and phases are not recorded: "), line)
         self.assertIn(f"into {PYTHON}", line)
+
+
+class CppExample(tools.OwnFolderCase):
+    """slurm/examples/annotate.cpp: the same marks from C++."""
+
+    def test_its_steps_and_phases(self):
+        job = tools.run(tools.EXEC, "-o", "prof/rank", "--", tools.BIN / "annotate_example", "6")
+        self.assert_status(job, 0)
+        self.assert_status(tools.merge("prof"), tools.DONE)
+        with RunFile("run.h5") as run:
+            rows = run.rows("events/nvtx")
+        self.assertEqual({(row["domain"], row["kind"]) for row in rows}, {("jaxprof", "push_pop")})
+        steps = [row for row in rows if row["name"] == "step"]
+        self.assertEqual([(row["payload"], row["depth"]) for row in steps], [(number, 0) for number in range(6)])
+        phases = [(row["name"], rows[row["parent"]]["payload"]) for row in rows if row["name"] != "step"]
+        self.assertEqual(phases, [(name, number) for number in range(6) for name in ("load", "train")])
+        seconds = float(re.search(r"^loop ([0-9.]+) s, 6 steps$", job.out, re.M)[1])
+        covered = sum(row["dur_ns"] for row in steps) / 1e9
+        self.assertTrue(0 < covered <= seconds, f"{covered} s in steps, {seconds} s in the loop")
 
 
 if __name__ == "__main__":
