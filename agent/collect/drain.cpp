@@ -208,9 +208,7 @@ class Drain {
   }
 
   void write_anchor() noexcept {
-    const ClockAnchor anchor = take_anchor(session.clock);
-    const spool::AnchorRecord record{anchor.counter, anchor.monotonic_raw_ns, anchor.realtime_ns, anchor.monotonic_ns,
-                                     anchor.bracket};
+    const spool::AnchorRecord record = spool::take_anchor_record(session.clock);
     std::memcpy(payload(), &record, sizeof record);
     write(spool::BlockKind::kAnchors, sizeof record);
   }

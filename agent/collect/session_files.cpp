@@ -84,9 +84,7 @@ void write_identity(const RankIdentity& rank) noexcept {
 
 // The first anchor: from here on every stamp of the spool can be placed.
 void write_first_anchor() noexcept {
-  const ClockAnchor anchor = take_anchor(session.clock);
-  const spool::AnchorRecord record{anchor.counter, anchor.monotonic_raw_ns, anchor.realtime_ns, anchor.monotonic_ns,
-                                   anchor.bracket};
+  const spool::AnchorRecord record = spool::take_anchor_record(session.clock);
   std::uint8_t buffer[spool::SpoolWriter::kHeadroom + sizeof record];
   std::memcpy(buffer + spool::SpoolWriter::kHeadroom, &record, sizeof record);
   session.spool.write_block(spool::BlockKind::kAnchors, buffer, sizeof record);

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/base/clocks.h"
+
 namespace jaxprof::spool {
 
 inline constexpr std::uint32_t kFormatVersion = 1;
@@ -54,6 +56,12 @@ struct AnchorRecord {
   std::uint64_t bracket;
 };
 static_assert(sizeof(AnchorRecord) == 40);
+
+// Reads all clocks now, `event_clock` among them.
+inline AnchorRecord take_anchor_record(ClockId event_clock) noexcept {
+  const ClockAnchor anchor = take_anchor(event_clock);
+  return {anchor.counter, anchor.monotonic_raw_ns, anchor.realtime_ns, anchor.monotonic_ns, anchor.bracket};
+}
 
 // One drop counter, by the value of contract's `Drop`.
 struct CounterRecord {

@@ -147,9 +147,7 @@ class Appender {
   }
 
   void append_anchor(ClockId clock) {
-    const ClockAnchor anchor = take_anchor(clock);
-    const AnchorRecord record{anchor.counter, anchor.monotonic_raw_ns, anchor.realtime_ns, anchor.monotonic_ns,
-                              anchor.bracket};
+    const AnchorRecord record = take_anchor_record(clock);
     std::memcpy(payload(), &record, sizeof record);
     write(BlockKind::kAnchors, sizeof record);
   }
