@@ -251,19 +251,9 @@ std::string no_range_words(const UnmarkedSteps& marks) {
 }  // namespace
 
 void diagnose_no_steps(const UnmarkedSteps& marks, Diagnostics* diagnostics) {
-  std::string text;
-  switch (marks.marker.kind) {
-    case StepMarkerKind::kNone:
-      text = "no steps were looked for, by --step-marker none";
-      break;
-    case StepMarkerKind::kRange:
-      text = no_range_words(marks);
-      break;
-    case StepMarkerKind::kXlaModule:
-      text = no_module_words(marks);
-      break;
-  }
-  diagnostics->add(Severity::kInfo, "step.none", {}, 1, text);
+  if (marks.marker.kind == StepMarkerKind::kNone) return;  // as it was asked for
+  const bool is_module = marks.marker.kind == StepMarkerKind::kXlaModule;
+  diagnostics->add(Severity::kInfo, "step.none", {}, 1, is_module ? no_module_words(marks) : no_range_words(marks));
 }
 
 }  // namespace jaxprof::assembly

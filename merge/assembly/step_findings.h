@@ -37,7 +37,7 @@ void diagnose_process_steps(const runfile::StepTable& steps, std::size_t begin, 
 // Of all processes that have a rank. A number that one rank has and another one has not is a finding about the latter.
 void diagnose_ranks(const std::vector<RankSteps>& processes, Diagnostics* diagnostics);
 
-// No process with this marker has a step.
+// No process with this marker has a step, though it was not "none".
 void diagnose_no_steps(const UnmarkedSteps& marks, Diagnostics* diagnostics);
 
 }  // namespace jaxprof::assembly

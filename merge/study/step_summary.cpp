@@ -39,6 +39,7 @@ std::string reason_for_none(const RunTables& run) {
       return std::string(run.strings.text(run.diagnostics.text[row]));
     }
   }
+  if (run.attributes.step_marker == "none") return "none were looked for";
   if (run.processes.process.empty()) return "no process recorded anything";
   return "the spools do not say what marks a step: they are from before jaxprof asked";
 }

@@ -194,7 +194,7 @@ TEST(StepTable, AnEmptyTableHasItsReason) {
           "domain \"puppet\": --step-marker step@puppet"));
   EXPECT_THAT(reason_of(Stepper(0, 1, "epoch@lib")),
               HasSubstr("no NVTX range \"epoch\" was begun in the domain \"lib\"; mark each step of the program with"));
-  EXPECT_THAT(reason_of(Stepper(0, 1, "none")), HasSubstr("by --step-marker none"));
+  EXPECT_EQ(reason_of(Stepper(0, 1, "none")), "0 reasons") << "the marker says it";
   Stepper modules(0, 1, "xla:jit_step");
   modules.domain(1, "TSL");
   for (const std::uint64_t at : {100, 200, 300}) {

@@ -90,10 +90,12 @@ class ForeignReaders(unittest.TestCase):
                     self.assertIn(attribute, dataset.attrs, name)
                 if name != "strings/value":
                     np.testing.assert_equal(dataset.attrs["missing_value"], dataset.fillvalue, name)
-        for name in ("comms", "events/nvtx", "events/nccl", "collectives"):
+        for name in ("comms", "events/nvtx", "events/nccl", "steps", "collectives"):
             self.assertIn("sorted_by", self.file[name].attrs)
             self.assertIn("n_rows", self.file[name].attrs)
         self.assertEqual(self.file["events/nccl"].attrs["n_rows"], 5)
+        self.assertEqual(self.file["steps"].attrs["n_rows"], 3)
+        np.testing.assert_array_equal(self.file["steps/step"][:], [-1, 0, 0])
         self.assertEqual(self.file["collectives"].attrs["n_members"], 5)
 
     def test_compound_tables_say_what_is_missing(self):

@@ -96,6 +96,8 @@ TEST(StepSummary, OfNoStepsHasAReasonInEveryCase) {
   EXPECT_THAT(lines(run), ElementsAre("marker||text|unknown",
                                       "steps|0|1|the spools do not say what marks a step: they are from before jaxprof "
                                       "asked"));
+  run.attributes.step_marker = "none";
+  EXPECT_THAT(lines(run), ElementsAre("marker||text|none", "steps|0|1|none were looked for"));
   EXPECT_THAT(lines(RunTables{}), testing::Contains("steps|0|1|no process recorded anything"));
 }
 
