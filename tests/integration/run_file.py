@@ -51,6 +51,11 @@ class RunFile:
         rows, offsets = self.rows(table), self.offsets(f"{table}/process_offset")
         return [rows[begin:end] for begin, end in zip(offsets, offsets[1:])]
 
+    def steps_by_process(self):
+        """The rows of /steps of each process, by process index."""
+        steps = self.rows("steps")
+        return [[row for row in steps if row["process"] == process] for process in range(len(self.file["job/processes"]))]
+
     def ranks(self):
         """Rank of each process."""
         return [row["rank"] for row in self.rows("job/processes")]

