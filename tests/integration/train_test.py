@@ -127,7 +127,7 @@ class Train(tools.OwnFolderCase):
 
     def test_hydra_in_a_batch_script(self):
         tools.require("hydra", tools.run("which", "mpiexec.hydra").status == 0, "there is no mpiexec.hydra")
-        out = self.batch(f"mpiexec.hydra -n 2 -ppn 1 {words(PROFILED)} --steps 3 --coordinator $(hostname):29500",
+        out = self.batch(f"mpiexec.hydra -n 2 -ppn 1 {words(PROFILED)} --steps 3 --coordinator $(hostname):29511",
                          "-N2", "--ntasks-per-node=1")
         truth = self.assert_profile("prof", out, 2)
         self.assertEqual({host for host, _ in truth}, {"n1", "n2"})
