@@ -14,9 +14,9 @@ called. This module says both through the PyPI package ``nvtx``, with registered
     @annotate("train")
     def train(batch): ...
 
-Where no tool listens (NVTX_INJECTION64_PATH is not set, NVTX_DISABLE is), or the package ``nvtx`` is missing, nothing is
-marked: a decorated function is the function itself, and a ``with`` costs what an empty context manager costs. Marks are
-host ranges: in a function that jax.jit traces they would mark the tracing; use jax.named_scope there.
+Where no tool listens (NVTX_INJECTION64_PATH is not set, NVTX_DISABLE is), or the package ``nvtx`` is missing, nothing
+is marked: a decorated function is the function itself, and a ``with`` costs what an empty context manager costs. Marks
+are host ranges: in a function that jax.jit traces they would mark the tracing; use jax.named_scope there.
 
 Any thread may use any of this at any time. Python 3.9 or newer.
 """
@@ -61,9 +61,9 @@ def _leave_nothing(_type, _error, _traceback):
 
 
 def _fastest_calls(domain):
-    """(push(attributes, *), pop(*)) and what stands for `*`. The functions that nvtx.annotate itself is made of take half
-    of the time that the methods of Domain take; they are not public, so they are used only while they take what they
-    took."""
+    """(push, pop, where), to be called as push(attributes, *where) and pop(*where). With the functions that nvtx.annotate is
+    made of a `with` takes 140 ns instead of 175 ns with the methods of Domain. They are not public, so they are used
+    only as long as they take the arguments that they took."""
     try:
         from nvtx._lib import pop_range, push_range
 

@@ -12,7 +12,8 @@ sys.path.extend(str(folder) for folder in FOLDERS if (folder / "jaxprof_annotate
 try:
     from jaxprof_annotate import annotate, step
 except ImportError:
-    print(f"no jaxprof_annotate.py in PYTHONPATH, {' or '.join(map(str, FOLDERS))}: steps are not marked", file=sys.stderr)
+    print(f"no jaxprof_annotate.py in PYTHONPATH, {' or '.join(map(str, FOLDERS))}: steps are not marked",
+          file=sys.stderr)
 
     def annotate(_name):
         return contextlib.nullcontext()

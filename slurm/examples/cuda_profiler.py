@@ -2,7 +2,7 @@
 (nsys and jaxprof-exec: `-c cudaProfilerApi`).
 
 JAX has no call for it, so the two are looked up in the CUDA runtime by ctypes: first in the one that the process has
-loaded already, since a second copy would have nothing to do with it. A job without CUDA goes on unprofiled, and says so.
+loaded already, since a second copy would have nothing to do with it. A job without CUDA says so, and goes on.
 """
 
 import argparse

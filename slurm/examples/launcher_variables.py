@@ -1,7 +1,7 @@
 """Rank and size of this process as its launcher tells them, for programs that call no MPI.
 
-Each launcher numbers its processes in variables of its own, and variables are inherited: under sbatch + mpirun all ranks
-also have the batch script's SLURM_PROCID=0. So the innermost launcher has to be asked first, and rank and size have to
+Each launcher numbers its processes in variables of its own, and variables are inherited: under sbatch + mpirun all
+ranks also have the batch script's SLURM_PROCID=0. So the innermost launcher has to be asked first, and rank and size have to
 come from the same one. Slurm is the outermost one in practice and comes last of the launchers, before numbers that were
 exported by hand.
 """
@@ -34,6 +34,6 @@ def place_in_job(environment=None) -> Place:
     environment = os.environ if environment is None else environment
     for launcher, rank, size, local_rank, marker in LAUNCHERS:
         if rank in environment and size in environment and (marker is None or marker in environment):
-            local = environment.get(local_rank)
-            return Place(launcher, int(environment[rank]), int(environment[size]), None if local is None else int(local))
+            local = int(environment[local_rank]) if local_rank in environment else None
+            return Place(launcher, int(environment[rank]), int(environment[size]), local)
     return Place("none", 0, 1, 0)

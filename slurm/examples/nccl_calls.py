@@ -7,8 +7,8 @@ has reached whoever listens. That is what this program is for: to see what a pro
 transfers nothing, and has no real communicator even where there are GPUs.
 
 What names the communicator in a payload is read from the communicator's memory. In the one release for which the place
-is known here, blocks of zeros with an identifier in that place stand for two communicators, of all ranks and of pairs of
-ranks; in any other release all calls go to the communicator NULL, which NCCL reports as 0.
+is known here, blocks of zeros with an identifier in that place stand for two communicators, of all ranks and of pairs;
+in any other release all calls go to the communicator NULL, which NCCL reports as 0.
 
 Output: one JSON object a line, first "nccl", then one "call" each; `status` is NCCL's answer (4: invalid argument).
 
@@ -93,8 +93,8 @@ class Caller:
     def call(self, name, comm, count, dtype, group=None, **more):
         address, identifier = comm
         status = self.nccl.call(name, address, count, dtype, **more)
-        self.print_line("call", function=name, comm=identifier, count=count, dtype=dtype, bytes=count * DTYPES[dtype][1],
-                        reduction=more.get("reduction"), root=more.get("root"), peer=more.get("peer"), group=group,
+        self.print_line("call", function=name, comm=identifier, count=count, dtype=dtype,
+                        bytes=count * DTYPES[dtype][1], reduction=more.get("reduction"), root=more.get("root"), peer=more.get("peer"), group=group,
                         status=status)
 
     def call_all(self, comm, n_ranks):
@@ -128,7 +128,8 @@ def main():
     except OSError as error:
         sys.exit(f"nccl_calls.py: {error}; name the file with --library (`bash tests/setup.sh --path nccl` prints one)")
     caller = Caller(nccl, place.rank, place.size)
-    caller.print_line("nccl", version=nccl.version, status=nccl.initialise(), functions=nccl.functions(), world_size=place.size)
+    caller.print_line("nccl", version=nccl.version, status=nccl.initialise(), functions=nccl.functions(),
+                      world_size=place.size)
     world = nccl.communicator(WORLD_ID)
     pair = nccl.communicator(PAIR_ID + place.rank // 2)
     for iteration in range(options.iterations):

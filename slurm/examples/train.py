@@ -3,16 +3,16 @@
 
 The smallest job that has what a profiled job has: several processes on several nodes, a gradient all-reduce in every
 step, steps and phases marked. A student network learns the function of a fixed random teacher, so there is a real loss
-that falls and no data set to fetch. Everything is seeded: on one platform two runs print the same "step" lines, byte for
-byte, which is how the tests know that profiling did not change the result (gloo's own lines come in any order).
+that falls and no data set to fetch. Everything is seeded: on one platform two runs print the same "step" lines, byte
+for byte, which is how the tests know that profiling did not change the result (gloo's own lines come in any order).
 
     srun -N2 --ntasks-per-node=2 jaxprof-exec -- python train.py --steps 20
     mpirun -n 4 jaxprof-exec -- python train.py
     mpiexec.hydra -n 4 jaxprof-exec -- python train.py --coordinator node1:29500
 
-JAX's processes find each other through one address, where rank 0 listens. JAX works it out by itself under srun and under
-Open MPI's mpirun; torchrun tells it as MASTER_ADDR, which may be exported by hand under any launcher; else give it by
---coordinator.
+JAX's processes find each other through one address, where rank 0 listens. JAX works it out by itself under srun and
+under Open MPI's mpirun; torchrun tells it as MASTER_ADDR, which may be exported by hand under any launcher; else give it
+by --coordinator.
 """
 
 import argparse
@@ -82,7 +82,7 @@ def make_train_step(mesh):
 
 
 class TeacherBatches:
-    """Batches of (inputs, targets); every process makes the shard of its own devices from (SEED, number of the step, rank)."""
+    """Batches of (inputs, targets); a process makes the shard of its own devices from (SEED, number of the step, rank)."""
 
     def __init__(self, mesh):
         self.sharding = NamedSharding(mesh, PartitionSpec("data"))
@@ -121,7 +121,7 @@ def join_job(place, options):
         return
     where = {"coordinator_address": options.coordinator} if options.coordinator else coordinator_of(place, os.environ)
     if where is None:
-        sys.exit(f"train.py: the launcher ({place.launcher}) does not say where rank 0 is; give --coordinator HOST:PORT")
+        sys.exit(f"train.py: {place.launcher} does not say where rank 0 is; give --coordinator HOST:PORT")
     jax.distributed.initialize(num_processes=place.size, process_id=place.rank,
                                local_device_ids=local_devices(place, options.platform, os.environ), **where)
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Data-parallel training in PyTorch under torchrun, with gloo on CPUs and NCCL on GPUs.
 
-torchrun starts the ranks of a node by itself, so a launcher starts it once a node, and jaxprof-exec stands before it: the
-ranks are found in the processes. As in train.py a student network learns a fixed random teacher, everything is seeded,
+torchrun starts the ranks of a node by itself, so a launcher starts it once a node, and jaxprof-exec stands before it:
+the ranks are found in the processes. As in train.py a student network learns a fixed random teacher, everything is seeded,
 and steps and phases are marked.
 
     srun -N2 --ntasks-per-node=1 jaxprof-exec -o prof/rank%r -- \\
@@ -35,12 +35,12 @@ def batch(rank, number, teacher, device):
 
 
 def train(n_steps, device):
-    """Trains, and returns the seconds that the loop took; the losses, averaged over all ranks, are on rank 0's output."""
+    """Trains, and returns the seconds that the loop took; rank 0 prints the losses, averaged over all ranks."""
     rank = distributed.get_rank()
     torch.manual_seed(SEED)
     teacher = torch.randn(FEATURES, 1) / FEATURES**0.5
-    network = torch.nn.Sequential(torch.nn.Linear(FEATURES, HIDDEN), torch.nn.ReLU(), torch.nn.Linear(HIDDEN, 1)).to(device)
-    student = DistributedDataParallel(network)
+    layers = (torch.nn.Linear(FEATURES, HIDDEN), torch.nn.ReLU(), torch.nn.Linear(HIDDEN, 1))
+    student = DistributedDataParallel(torch.nn.Sequential(*layers).to(device))
     optimizer = torch.optim.SGD(student.parameters(), lr=LEARNING_RATE)
     began = time.perf_counter()
     for number in range(n_steps):
@@ -74,8 +74,8 @@ def main():
         torch.set_num_threads(1)
     distributed.init_process_group("nccl" if has_gpus else "gloo")
     seconds = train(options.steps, device)
-    print(f"loop {seconds:.6f} s, {options.steps} steps, rank {distributed.get_rank()} of {distributed.get_world_size()}, "
-          f"local rank {local_rank}, on {socket.gethostname()}, process {os.getpid()}", flush=True)
+    print(f"loop {seconds:.6f} s, {options.steps} steps, rank {distributed.get_rank()} of "
+          f"{distributed.get_world_size()}, local rank {local_rank}, on {socket.gethostname()}, process {os.getpid()}", flush=True)
     distributed.destroy_process_group()
 
 

@@ -82,8 +82,8 @@ def main():
     python, launcher, scratch = sys.argv[1:]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("NVTX_", "JAXPROF_"))}
     subprocess.run([python, __file__, "none"], env=environment, check=True)
-    profiled = subprocess.run([launcher, "-o", f"{scratch}/annotate.{os.getpid()}/rank", "--", python, __file__, "attached"],
-                              env=environment, check=True, stderr=subprocess.PIPE)
+    profiled = subprocess.run([launcher, "-o", f"{scratch}/annotate.{os.getpid()}/rank", "--",
+                               python, __file__, "attached"], env=environment, check=True, stderr=subprocess.PIPE)
     if b" 0 dropped" not in profiled.stderr:
         sys.exit(f"annotate_bench: not all was recorded: {profiled.stderr.decode()}")
 

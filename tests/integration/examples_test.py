@@ -28,7 +28,8 @@ TORCHRUN = {"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "TORCHELASTIC_RUN
 class PlaceInJob(unittest.TestCase):
     def test_the_innermost_launcher_counts(self):
         for launcher, variables, numbers in (
-                ("Slurm", SRUN, (3, 4, 1)), ("Open MPI", OPEN_MPI, (2, 4, 0)), ("Open MPI", {**BATCH_SCRIPT, **OPEN_MPI}, (2, 4, 0)),
+                ("Slurm", SRUN, (3, 4, 1)), ("Open MPI", OPEN_MPI, (2, 4, 0)),
+                ("Open MPI", {**BATCH_SCRIPT, **OPEN_MPI}, (2, 4, 0)),
                 ("hydra", {**SRUN, **HYDRA}, (1, 4, 1)), ("torchrun", {**SRUN, **OPEN_MPI, **TORCHRUN}, (5, 8, 1))):
             self.assertEqual(tuple(place_in_job(variables)), (launcher, *numbers))
 
