@@ -52,7 +52,7 @@ class Steps : public testing::Test {
 
 TEST_F(Steps, AreCountedInEveryFormOfARange) {
   run("every_form");
-  EXPECT_THAT(numbers(), ElementsAre(0, 1, 2, 3, 4, 5, 6));
+  ASSERT_THAT(numbers(), ElementsAre(0, 1, 2, 3, 4, 5, 6));
   EXPECT_THAT(sources(), testing::Each(StepSource::kOrdinal));
   EXPECT_EQ(range(5).kind, match::RangeKind::kStartEnd);
   for (std::size_t step = 0; step < 7; ++step) EXPECT_TRUE(range(step).has_end) << step;
@@ -93,14 +93,14 @@ TEST_F(Steps, TakeTheirNumbersFromIntegersOfEveryType) {
 
 TEST_F(Steps, AreTheOutermostMarkersOfTheirThread) {
   run("nested");
-  EXPECT_THAT(numbers(), ElementsAre(0, 1, 2));
+  ASSERT_THAT(numbers(), ElementsAre(0, 1, 2));
   EXPECT_EQ(range(2).depth, 1);
   EXPECT_EQ(found_.nested, 5u);
 }
 
 TEST_F(Steps, AreCountedWhileNothingIsRecorded) {
   run("while_closed");
-  EXPECT_THAT(numbers(), ElementsAre(4, 5, 7, 9, 10)) << "6 and 8 began unrecorded and are not made up";
+  ASSERT_THAT(numbers(), ElementsAre(4, 5, 7, 9, 10)) << "6 and 8 began unrecorded and are not made up";
   EXPECT_FALSE(range(3).has_end);
   EXPECT_TRUE(range(4).has_end);
   EXPECT_EQ(found_.nested, 2u);
@@ -108,7 +108,7 @@ TEST_F(Steps, AreCountedWhileNothingIsRecorded) {
 
 TEST_F(Steps, MayEndOnAnotherThread) {
   run("over_threads");
-  EXPECT_THAT(numbers(), ElementsAre(0, 1, 2, 3, 4, 5));
+  ASSERT_THAT(numbers(), ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_TRUE(range(0).has_end);
   EXPECT_FALSE(range(2).has_end);
   EXPECT_EQ(found_.nested, 0u);
