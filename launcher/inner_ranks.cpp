@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array kPrograms = {"torchrun"sv, "accelerate"sv};
+constexpr std::array kPrograms = {"torchrun"sv, "accelerate"sv, "deepspeed"sv};
 constexpr std::array kModules = {"torch.distributed.run"sv, "torch.distributed.launch"sv,
                                  "accelerate.commands.launch"sv};
 

@@ -7,8 +7,8 @@
 
 namespace jaxprof::launcher {
 
-// True if `command` is one of the launchers that start ranks of their own: torchrun and accelerate by the file name,
-// Python running the module of one, or a launcher of launcher_words.h.
+// True if `command` is one of the launchers that start ranks of their own: torchrun, accelerate and deepspeed by the
+// file name, Python running the module of one, or a launcher of launcher_words.h.
 bool starts_ranks_of_its_own(const std::vector<std::string>& command);
 
 }  // namespace jaxprof::launcher

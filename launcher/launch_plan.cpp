@@ -81,6 +81,7 @@ void name_output(const Options& options, const Node& node, const Env& env, Launc
 LaunchPlan make_launch_plan(const Options& options, const Node& node, const Env& env) {
   LaunchPlan plan;
   plan.rank_variables = options.rank_variables;
+  plan.has_inner_ranks = options.has_inner_ranks;
   plan.rank = resolve_rank(env, node.pid, options.rank_variables);
   plan.run = resolve_run(env, plan.rank, {node.host.c_str(), node.pid, node.start_ticks, node.mpiexec.c_str()});
   plan.task = run_layout::task_name(plan.rank.rank, node.host, node.pid);

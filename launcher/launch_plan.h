@@ -16,6 +16,7 @@ namespace jaxprof::launcher {
 struct LaunchPlan {
   RankIdentity rank;
   RankVariables rank_variables;  // that each process asks too
+  bool has_inner_ranks = false;  // the command starts ranks of its own
   RunIdentity run;
   std::string task;        // name in the records
   bool is_wrapped = true;  // false: no rank of the task is selected

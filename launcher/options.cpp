@@ -63,9 +63,9 @@ void declare(CLI::App& app, Given& given) {
   app.add_option("--sample-ranks", given.sample_ranks, "trace N ranks, evenly spread, rank 0 among them")
       ->type_name("N");
   app.add_option("--if", given.condition, "trace a rank if this holds for it")->type_name("EXPRESSION");
-  app.add_flag(
-      "--inner-ranks", given.options.has_inner_ranks,
-      "COMMAND starts ranks of its own, which decide for themselves (known of torchrun, accelerate, mpirun, srun)");
+  app.add_flag("--inner-ranks", given.options.has_inner_ranks,
+               "COMMAND starts ranks of its own, which decide for themselves (known of torchrun, accelerate, "
+               "deepspeed, mpirun, srun)");
   app.add_option("--step-marker", given.step_marker,
                  "what marks a step of the program: its NVTX ranges NAME (in the default domain or in jaxprof), "
                  "NAME@DOMAIN or NAME@* (any domain), the executions of an XLA module, or nothing; a range's integer "

@@ -83,6 +83,7 @@ void write_plan(const Task& task, const LaunchPlan& plan, SessionPlan* session) 
   session->run = plan.run;
   session->slurm = slurm_place(Env());
   session->rank_variables = plan.rank_variables;
+  session->has_inner_ranks = plan.has_inner_ranks ? 1 : 0;
   set_task_rank(session, Env(), task.node.pid);
   copy_text(task.spool_directory, session->spool_directory);
   copy_text(plan.stem_template, session->stem_template);

@@ -21,6 +21,8 @@ struct Row {
 constexpr Row kSlurmRow = {Launcher::kSlurm,       "SLURM_STEP_ID", "SLURM_PROCID",
                            "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_NODEID"};
 
+constexpr Row kPlainRow = {Launcher::kPlainEnv, "WORLD_SIZE", "RANK", "WORLD_SIZE", "LOCAL_RANK", "NODE_RANK"};
+
 constexpr Row kRows[] = {
     {Launcher::kTorchElastic, "TORCHELASTIC_RUN_ID", "RANK", "WORLD_SIZE", "LOCAL_RANK", "GROUP_RANK"},
     {Launcher::kOpenMpi, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
@@ -40,7 +42,7 @@ constexpr Row kRows[] = {
     {Launcher::kPmi, "PMI_RANK", "PMI_RANK", "PMI_SIZE", nullptr, nullptr},
     {Launcher::kPmix, "PMIX_RANK", "PMIX_RANK", nullptr, nullptr, nullptr},
     {Launcher::kAlps, "ALPS_APP_PE", "ALPS_APP_PE", nullptr, nullptr, nullptr},
-    {Launcher::kPlainEnv, "WORLD_SIZE", "RANK", "WORLD_SIZE", "LOCAL_RANK", "NODE_RANK"},
+    kPlainRow,
 };
 
 constexpr Row kExplicitRow = {Launcher::kExplicit,  "JAXPROF_RANK",       "JAXPROF_RANK",
@@ -210,6 +212,10 @@ RankIdentity resolve_launcher_rank(const Env& env, pid_t pid) noexcept {
   }
   const RankIdentity pod = read_kubernetes(env);
   return lone.is_known() && pod.world_size < 0 ? lone : pod;
+}
+
+RankIdentity resolve_plain_rank(const Env& env) noexcept {
+  return read_launcher(env, kPlainRow);
 }
 
 RankColumns find_unusable_rank(const Env& env) noexcept {

@@ -67,6 +67,9 @@ RankIdentity resolve_named_rank(const Env& env, const RankVariables& named) noex
 // the first that has a rank alone.
 RankIdentity resolve_launcher_rank(const Env& env, pid_t pid) noexcept;
 
+// RANK and WORLD_SIZE alone, whatever launcher is around: the language of launchers that have no marker of their own.
+RankIdentity resolve_plain_rank(const Env& env) noexcept;
+
 // Where no rank is known: the first launcher of the table whose variable for the rank is set all the same, and how it
 // calls that and the size. Null names if there is none. A Slurm batch script is none: it has a rank of 0 that means
 // nothing.

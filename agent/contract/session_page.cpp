@@ -18,6 +18,11 @@ SessionPage* map_file(int fd) noexcept {
   return memory == MAP_FAILED ? nullptr : static_cast<SessionPage*>(memory);
 }
 
+bool is_same_rank(const RankIdentity& one, const RankIdentity& other) noexcept {
+  return one.launcher == other.launcher && one.rank == other.rank && one.world_size == other.world_size &&
+         one.local_rank == other.local_rank;
+}
+
 }  // namespace
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -106,16 +111,18 @@ SessionPage* create_session_page(const char* path) noexcept {
 void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcept {
   plan->task_rank = resolve_rank(env, wrapper_pid, plan->rank_variables);
   plan->task_table_rank = resolve_rank(env, -1);
+  plan->task_plain_rank = resolve_plain_rank(env);
   TextBuffer(plan->task_rank_variable, sizeof plan->task_rank_variable).append(plan->task_rank.rank_variable);
 }
 
 RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexcept {
   if (const RankIdentity named = resolve_named_rank(env, plan.rank_variables); named.is_known()) return named;
   const RankIdentity own = resolve_rank(env, -1);
-  const RankIdentity& outer = plan.task_table_rank;
-  const bool is_unchanged = own.launcher == outer.launcher && own.rank == outer.rank &&
-                            own.world_size == outer.world_size && own.local_rank == outer.local_rank;
-  if (!is_unchanged) return own;
+  if (!is_same_rank(own, plan.task_table_rank)) return own;
+  if (plan.has_inner_ranks != 0) {
+    const RankIdentity plain = resolve_plain_rank(env);
+    if (plain.is_known() && !is_same_rank(plain, plan.task_plain_rank)) return plain;
+  }
   RankIdentity task = plan.task_rank;
   task.rank_variable = plan.task_rank_variable;
   return task;

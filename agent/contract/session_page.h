@@ -107,14 +107,16 @@ struct SessionPlan {
   SlurmPlace slurm;              // the wrapper's
   RankIdentity task_rank;        // as the wrapper resolved it; its rank_variable is meaningless here
   RankIdentity task_table_rank;  // the same without rank_variables and without the rule for srun's own tasks
+  RankIdentity task_plain_rank;  // what RANK and WORLD_SIZE alone say where the wrapper is
   char task_rank_variable[kVariableNameBytes];
   char spool_directory[kPathBytes];  // node-local, private to the task
   char stem_template[kPathBytes];    // the STEM part of the output template
   char host[65];
   char boot_id[40];
-  RankSelection selection;       // what each process still has to decide; selects all if nothing
-  RankVariables rank_variables;  // --rank-from
-  StepMarker step_marker;        // --step-marker
+  RankSelection selection;        // what each process still has to decide; selects all if nothing
+  RankVariables rank_variables;   // --rank-from
+  std::uint32_t has_inner_ranks;  // 1: the command starts ranks of its own
+  StepMarker step_marker;         // --step-marker
 };
 
 struct SessionPage {
@@ -136,14 +138,15 @@ SessionPage* map_session_page(const char* path) noexcept;
 // file is then gone.
 SessionPage* create_session_page(const char* path) noexcept;
 
-// The wrapper's part of telling ranks: fills task_rank, task_table_rank and task_rank_variable from its environment and
-// from plan->rank_variables, which are there by then.
+// The wrapper's part of telling ranks: fills task_rank, task_table_rank, task_plain_rank and task_rank_variable from
+// its environment and from plan->rank_variables, which are there by then.
 void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcept;
 
 // The rank of a process of the task. The variables that --rank-from names decide where they tell a rank. Else, what
 // srun told the wrapper by SLURM_TASK_PID is true for its child as well, which has another pid: only if a launcher
-// inside the task has changed the variables since does the process have a rank of its own. The result's rank_variable
-// points into `plan` or to a literal.
+// inside the task has changed the variables since does the process have a rank of its own. RANK and WORLD_SIZE, which
+// come behind Slurm's in the table, count as such a change only where the command is known to start ranks: programs set
+// them for other ends. The result's rank_variable points into `plan` or to a literal.
 RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexcept;
 
 // Ends the recording of all processes of the task, unless it has been ended before. True if this call did it.

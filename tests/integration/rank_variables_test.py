@@ -170,6 +170,11 @@ class Workers(LauncherCase):
                          [(rank, rank, 4) for rank in range(4)])
         self.assertEqual(self.spools(), [f"rank{rank}.jxspool" for rank in range(4)])
 
+    def test_with_plain_variables_have_their_own_if_the_command_is_said_to_start_ranks(self):
+        processes = self.start_workers("RANK=$worker WORLD_SIZE=4 LOCAL_RANK=$worker", "--inner-ranks")
+        self.assertEqual(sorted((row["rank"], row["local_rank"], row["world_size"]) for row in processes),
+                         [(rank, rank, 4) for rank in range(4)])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -143,6 +143,18 @@ TEST_F(ProcessRank, IsThatOfAnInnerLauncher) {
             "torchrun 5 RANK");
 }
 
+// deepspeed and workers by hand set RANK and WORLD_SIZE only, which a task's own program may do as well.
+TEST_F(ProcessRank, IsThatOfPlainVariablesOnlyBelowALauncherThatSetThem) {
+  wrap(task_);
+  const std::vector<std::string> worker = {"SLURM_STEP_ID=0",    "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2",
+                                           "SLURM_TASK_PID=500", "RANK=5",         "WORLD_SIZE=8",
+                                           "LOCAL_RANK=1"};
+  EXPECT_EQ(rank_of(worker), "Slurm 1 SLURM_PROCID");
+  plan_.has_inner_ranks = 1;
+  EXPECT_EQ(rank_of(worker), "RANK and WORLD_SIZE 5 RANK");
+  EXPECT_EQ(rank_of(task_), "Slurm 1 SLURM_PROCID");
+}
+
 TEST_F(ProcessRank, IsThatOfTheNamedVariableAsItIsInTheProcess) {
   name_variables("MY_RANK", "MY_SIZE");
   wrap(with(task_, {"MY_RANK=6", "MY_SIZE=8"}));

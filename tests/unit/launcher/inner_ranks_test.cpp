@@ -11,6 +11,7 @@ TEST(StartsRanksOfItsOwn, KnowsLaunchersByFileNameAndModule) {
   for (const Command& command :
        std::vector<Command>{{"torchrun", "x.py"},
                             {"/opt/venv/bin/accelerate", "launch", "x.py"},
+                            {"deepspeed", "--num_gpus", "4", "x.py"},
                             {"mpirun", "-n", "4", "x"},
                             {"mpiexec", "x"},
                             {"/usr/bin/mpiexec.hydra", "x"},
