@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 
 #include "agent/spool/identity.h"
 
@@ -33,21 +34,26 @@ Step step_of(const NvtxRanges& nvtx, std::size_t index, const StepMarker& marker
   return {index, ordinal, runfile::StepSource::kOrdinal};
 }
 
-// What a range says to a marker, by message; most ranges share few messages.
-class Messages {
+// What the marker says to domains and messages, each looked up once: most ranges share few.
+class Lookup {
  public:
-  Messages(const rundir::SpoolTrace& trace, const StepMarker& marker) : trace_(trace), marker_(marker) {}
+  Lookup(const rundir::SpoolTrace& trace, const StepMarker& marker) : trace_(trace), marker_(marker) {}
 
-  bool marks_step(spool::StringId message) { return look(message).marks_step; }
-  const std::string& module(spool::StringId message) { return look(message).module; }
+  bool has_domain(const NvtxRange& range) {
+    const auto [answer, is_new] = domains_.try_emplace(range.domain);
+    if (is_new) answer->second = is_step_domain(marker_, trace_.domain_name(range.domain));
+    return answer->second;
+  }
+  bool has_message(const NvtxRange& range) { return look(range.message).marks_step; }
+  const std::string& module(const NvtxRange& range) { return look(range.message).module; }
 
  private:
-  struct Answer {
+  struct Message {
     bool marks_step = false;
     std::string module;
   };
-  const Answer& look(spool::StringId message) {
-    const auto [answer, is_new] = answers_.try_emplace(message);
+  const Message& look(spool::StringId message) {
+    const auto [answer, is_new] = messages_.try_emplace(message);
     if (is_new) {
       const std::string_view text = message != spool::kNoString ? trace_.text(message) : std::string_view();
       answer->second = {is_step_message(marker_, text), std::string(xla_module_of(text))};
@@ -57,19 +63,22 @@ class Messages {
 
   const rundir::SpoolTrace& trace_;
   const StepMarker& marker_;
-  std::map<spool::StringId, Answer> answers_;
+  std::unordered_map<std::uint32_t, bool> domains_;
+  std::unordered_map<spool::StringId, Message> messages_;
 };
 
-void note_alternative(const rundir::SpoolTrace& trace, const StepMarker& marker, const NvtxRange& range,
-                      Messages* messages, ProcessSteps* found) {
-  const std::string_view domain = trace.domain_name(range.domain);
-  const bool is_in_domain = is_step_domain(marker, domain);
-  if (marker.kind == StepMarkerKind::kXlaModule) {
-    const std::string& module = messages->module(range.message);
-    if (is_in_domain && !module.empty()) ++found->alternatives[module];
-  } else if (!is_in_domain && messages->marks_step(range.message)) {
-    ++found->alternatives[std::string(domain)];
+std::map<std::string, std::uint64_t> find_alternatives(const rundir::SpoolTrace& trace, const StepMarker& marker,
+                                                       const NvtxRanges& nvtx, Lookup* lookup) {
+  std::map<std::string, std::uint64_t> found;
+  for (const NvtxRange& range : nvtx.ranges) {
+    if (range.kind == RangeKind::kMark) continue;
+    if (marker.kind == StepMarkerKind::kXlaModule) {
+      if (lookup->has_domain(range) && !lookup->module(range).empty()) ++found[lookup->module(range)];
+    } else if (!lookup->has_domain(range) && lookup->has_message(range)) {
+      ++found[std::string(trace.domain_name(range.domain))];
+    }
   }
+  return found;
 }
 
 }  // namespace
@@ -83,22 +92,20 @@ bool read_step_marker(const rundir::SpoolTrace& trace, StepMarker* marker) {
 ProcessSteps find_steps(const rundir::SpoolTrace& trace, const StepMarker& marker, const NvtxRanges& nvtx) {
   ProcessSteps found;
   if (marker.kind == StepMarkerKind::kNone) return found;
-  Messages messages(trace, marker);
+  Lookup lookup(trace, marker);
   for (std::size_t i = 0; i < nvtx.ranges.size(); ++i) {
     const NvtxRange& range = nvtx.ranges[i];
     if (range.kind == RangeKind::kMark) continue;
     if (range.step != 0) {
       found.steps.push_back(step_of(nvtx, i, marker));
-    } else if (is_step_domain(marker, trace.domain_name(range.domain)) && messages.marks_step(range.message)) {
+    } else if (lookup.has_domain(range) && lookup.has_message(range)) {
       ++found.nested;
-    } else {
-      note_alternative(trace, marker, range, &messages, &found);
     }
   }
   std::stable_sort(found.steps.begin(), found.steps.end(), [&nvtx](const Step& a, const Step& b) {
     return nvtx.ranges[a.range].start < nvtx.ranges[b.range].start;
   });
-  if (!found.steps.empty()) found.alternatives.clear();
+  if (found.steps.empty()) found.alternatives = find_alternatives(trace, marker, nvtx, &lookup);
   return found;
 }
 

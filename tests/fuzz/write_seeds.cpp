@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "agent/contract/session_page.h"
 #include "agent/spool/memory_file.h"
@@ -76,6 +77,18 @@ std::string memory_recipe() {
          segment(spool::SegmentKind::kRing, log.size(), ring.size()) + log + ring;
 }
 
+// A rank that marked two steps, of which it recorded one whole.
+std::string steps_of(std::int32_t rank) {
+  test::Recording recording(rank, 2, "n" + std::to_string(rank));
+  recording.set(spool::IdentityKey::kStepMarker, "step");
+  for (std::uint64_t n = 0; n < 2; ++n) {
+    constexpr std::uint64_t kInt64 = 2;  // NVTX_PAYLOAD_TYPE_INT64
+    recording.event(1, spool::EventKind::kNvtxPush, recording.string("step"), 100 * n + 10, {0, kInt64, n, 0, n + 1});
+    if (n == 0) recording.pop(1, 0, 0, 50);
+  }
+  return recording.bytes();
+}
+
 // For session_page_fuzz: `text` with its end, written over what is at `offset` of the slot.
 std::string strokes_on_slot(std::size_t offset, const std::string& text) {
   std::string strokes;
@@ -95,8 +108,10 @@ void write_all(const std::string& folder) {
   spools.add(recipe_of(test::Recording().bytes(false)));
 
   Seeds runs(folder, "merge_fuzz");
-  for (const std::string& other : {second, test::Recording(1, 2, "n1").bytes(false)}) {
-    const std::string recipe = recipe_of(first);
+  using Ranks = std::pair<std::string, std::string>;
+  for (const auto& [one, other] : {Ranks(first, second), Ranks(first, test::Recording(1, 2, "n1").bytes(false)),
+                                   Ranks(steps_of(0), steps_of(1))}) {
+    const std::string recipe = recipe_of(one);
     std::string input;
     input += static_cast<char>(recipe.size() & 0xff);
     input += static_cast<char>(recipe.size() >> 8);
