@@ -125,34 +125,26 @@ void copy(const Blobs& blobs, std::uint64_t* to) noexcept {
   }
 }
 
-// What Push, Start and Mark say beyond the attributes. Fields at the end that are 0 are left out.
-struct Beginning {
-  std::uint16_t domain = 0;
-  std::uint16_t depth = 0;
-  std::uint64_t range_or_ends = 0;  // a Start's range id, a Push's unseen ends
-  std::uint64_t step = 0;           // nvtx_field::kStep
-};
-
-// Writes Push, Start or Mark; false if it was dropped.
-bool write_begin(ThreadSink* sink, EventKind kind, const Beginning& beginning, const Attributes& attributes,
-                 std::uint64_t stamp) noexcept {
+// Writes Push, Start or Mark; false if it was dropped. `range_or_ends` is a Start's range id or a Push's unseen ends,
+// `step` nvtx_field::kStep. Fields at the end that are 0 are left out.
+bool write_begin(ThreadSink* sink, EventKind kind, std::uint64_t context, std::uint64_t range_or_ends,
+                 std::uint64_t step, const Attributes& attributes, std::uint64_t stamp) noexcept {
   static_assert(spool::nvtx_field::kRangeId == spool::nvtx_field::kPushUnseenEnds);
-  const std::uint32_t field_count = beginning.step != 0            ? 5
-                                    : beginning.range_or_ends != 0 ? 4
-                                    : attributes.payload_type != 0 ? 3
-                                                                   : 1;
+  std::uint32_t field_count = range_or_ends != 0 ? 4 : attributes.payload_type != 0 ? 3 : 1;
+  if (step != 0) [[unlikely]]
+    field_count = 5;
   Blobs blobs;
   if (attributes.blob_count > 0) [[unlikely]]
     blobs = measure(attributes.blobs, attributes.blob_count);
   std::uint64_t* fields = collect::begin(sink, kind, attributes.message, stamp, field_count, blobs.total);
   if (fields == nullptr) return false;
-  fields[spool::nvtx_field::kContext] = spool::pack({beginning.domain, beginning.depth, attributes.category});
+  fields[spool::nvtx_field::kContext] = context;
   if (field_count > 1) {
     fields[spool::nvtx_field::kPayloadType] = static_cast<std::uint32_t>(attributes.payload_type);
     fields[spool::nvtx_field::kPayload] = attributes.payload;
   }
-  if (field_count > 3) fields[spool::nvtx_field::kRangeId] = beginning.range_or_ends;
-  if (field_count > 4) fields[spool::nvtx_field::kStep] = beginning.step;
+  if (field_count > 3) fields[spool::nvtx_field::kRangeId] = range_or_ends;
+  if (field_count > 4) fields[spool::nvtx_field::kStep] = step;
   if (blobs.count > 0) copy(blobs, fields + field_count);
   collect::commit(sink);
   return true;
@@ -169,8 +161,8 @@ int push_attributes(std::uint16_t domain, const Attributes& attributes, std::uin
   std::uint64_t step = 0;
   if (is_step_marker(domain, attributes.message)) [[unlikely]]
     step = begin_pushed_step(sink, domain, depth);
-  if (is_capturing &&
-      write_begin(sink, EventKind::kNvtxPush, {domain, depth, open.unseen_ends, step}, attributes, stamp)) {
+  if (is_capturing && write_begin(sink, EventKind::kNvtxPush, spool::pack({domain, depth, attributes.category}),
+                                  open.unseen_ends, step, attributes, stamp)) {
     open.unseen_ends = 0;
   }
   return depth;
@@ -187,7 +179,8 @@ nvtxRangeId_t start_attributes(std::uint16_t domain, const Attributes& attribute
   const std::uint64_t step = is_marker ? begin_started_step(sink, range | kStepRange) : 0;
   if (step != 0) range |= kStepRange;
   if (is_capturing) {
-    write_begin(sink, EventKind::kNvtxStart, {domain, 0, range, step}, attributes, stamp);
+    write_begin(sink, EventKind::kNvtxStart, spool::pack({domain, 0, attributes.category}), range, step, attributes,
+                stamp);
   } else if (step == 0) {
     return 0;
   }
@@ -197,7 +190,8 @@ nvtxRangeId_t start_attributes(std::uint16_t domain, const Attributes& attribute
 void mark_attributes(std::uint16_t domain, const Attributes& attributes, std::uint64_t stamp) noexcept {
   if (!collect::is_capturing()) return;
   ThreadSink* sink = collect::thread_sink();
-  if (sink != nullptr) write_begin(sink, EventKind::kNvtxMark, {domain}, attributes, stamp);
+  if (sink != nullptr)
+    write_begin(sink, EventKind::kNvtxMark, spool::pack({domain, 0, attributes.category}), 0, 0, attributes, stamp);
 }
 
 // Writes Pop or End with its field and, unless it is 0, a Pop's unseen ends; false if it was dropped.
