@@ -14,6 +14,9 @@ if [ "${1:-}" = --jax ]; then
     /usr/bin/python3 "$ROOT/tests/integration/check_demo_file.py" "$out/run.h5" jax 20
     cmp "$out/unprofiled1.losses" "$out/profiled.losses"
     [ "$(wc -l <"$out/profiled.losses")" = 20 ]
+    awk 'NR == 1 { first = $4 } { last = $4 }
+         END { if (!(last < 0.7 * first)) { print "loss went from " first " to " last ": no training"; exit 1 } }' \
+        "$out/profiled.losses"
 else
     out=$ROOT/build/demo
     bash "$ROOT/slurm/demo.sh" --out "$out"
