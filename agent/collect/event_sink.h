@@ -33,7 +33,8 @@ constexpr std::uint32_t range_place(std::uint16_t domain, std::uint16_t depth) n
 // The id of a range that is started: the thread's number from this bit on, and a count of its own below.
 inline constexpr unsigned kRangeThreadShift = 40;
 
-// What a thread keeps to itself. Made on its first event, used by that thread only; given back when it ends.
+// What a thread keeps to itself. Made on its first event, used by that thread only but for `started_step`; given back
+// when it ends.
 struct ThreadSink {
   std::uint8_t* data = nullptr;     // of the ring
   std::uint64_t mask = 0;           // capacity - 1
@@ -41,13 +42,15 @@ struct ThreadSink {
   std::uint64_t cached_tail = 0;    // <= ring->tail
   std::uint64_t pending_bytes = 0;  // of the record between begin() and commit()
   spool::RingHeader* ring = nullptr;
-  std::uint32_t thread = 0;                    // number of the thread in the spool
-  bool is_busy = false;                        // between begin() and commit(): a signal handler must not start another
-  std::uint32_t pushed_step = kNoPlace;        // range_place() of the push whose range is the open step
-  std::uint64_t handle_count = 0;              // for unique numbers: NVTX range ids, NCCL handles
-  std::uint64_t step_count = 0;                // steps so far, where each thread counts its own (agent/nvtx/steps.h)
-  std::atomic<std::uint64_t> started_step{0};  // id of the start whose range is the open step; any thread may end it
-  OpenRanges ranges[kMaxDomains] = {};         // by domain
+  std::uint32_t thread = 0;              // number of the thread in the spool
+  bool is_busy = false;                  // between begin() and commit(): a signal handler must not start another
+  std::uint32_t pushed_step = kNoPlace;  // range_place() of the push whose range is the open step
+  std::uint64_t handle_count = 0;        // for unique numbers: NVTX range ids, NCCL handles
+  std::uint64_t step_count = 0;          // steps so far, where each thread counts its own (agent/nvtx/steps.h)
+  OpenRanges ranges[kMaxDomains] = {};   // by domain
+  // Id of the start whose range is the open step; any thread may end it. Last: what other threads may touch is not
+  // cleared with the rest when the sink goes to the next thread.
+  std::atomic<std::uint64_t> started_step{0};
 };
 
 namespace detail {

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 
 #include "agent/collect/drain.h"
@@ -56,7 +57,9 @@ std::uint32_t take_ring_locked() noexcept {
 ThreadSink* start_sink_locked(std::uint32_t index) noexcept {
   spool::RingHeader* ring = session.rings[index].load(std::memory_order_relaxed);
   ThreadSink* sink = session.sinks[index];
-  std::memset(static_cast<void*>(sink), 0, sizeof *sink);
+  ring->thread.store(0, std::memory_order_relaxed);  // nobody finds the sink by the thread that had it before
+  sink->started_step.store(0, std::memory_order_relaxed);
+  std::memset(static_cast<void*>(sink), 0, offsetof(ThreadSink, started_step));
   sink->ring = ring;
   sink->data = spool::segment_data(ring);
   sink->mask = ring->capacity - 1;

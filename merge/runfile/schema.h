@@ -350,7 +350,9 @@ void for_each_attribute(Attributes& a, auto&& visit) {
   visit(AttributeSpec{"clock_bound_ns", "ns", "bound of the error between nodes, NaN if unknown"}, a.clock_bound_ns);
   visit(AttributeSpec{"selection", "text", "which ranks were traced"}, a.selection);
   visit(AttributeSpec{"output_template", "text", "the -o template"}, a.output_template);
-  visit(AttributeSpec{"step_marker", "text", "what marks a step, as --step-marker takes it"}, a.step_marker);
+  visit(AttributeSpec{"step_marker", "text",
+                      "what marks a step, as --step-marker takes it; those of different tasks joined by a bar"},
+        a.step_marker);
 }
 
 }  // namespace jaxprof::runfile

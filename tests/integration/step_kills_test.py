@@ -105,7 +105,7 @@ class StepKills(tools.FolderCase):
     def kill_all_of_steps(self, name, kill):
         self.n_cut = 0
         self.kill_many(name, N_KILLS, kill, self.check_step)
-        self.assertGreater(self.n_cut, N_KILLS, "most ranks are cut when their wrappers are killed")
+        self.assertGreater(self.n_cut, 0, "no rank was cut in any of them: it was not the wrappers that were killed")
 
     def test_of_the_step(self):
         self.kill_all_of_steps("step", lambda step: tools.run("scancel", "-s", "KILL", step.log(0).step))
