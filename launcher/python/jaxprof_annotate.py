@@ -42,11 +42,19 @@ def _attached_domain():
 
         domain = nvtx.get_domain(DOMAIN)
         return domain if nvtx.enabled() and isinstance(domain, nvtx.Domain) else None
-    except (ImportError, AttributeError) as error:  # without the package, or with one from before it had domains
+    except Exception as error:  # without the package, with one from before it had domains, or for another numpy
         if os.environ.get("NVTX_INJECTION64_PATH") and not os.environ.get("NVTX_DISABLE"):
-            print(f"jaxprof_annotate: steps and phases are not recorded: {error}; install nvtx 0.2.13 or newer into "
-                  f"{sys.executable}", file=sys.stderr)
+            _say(f"jaxprof_annotate: steps and phases are not recorded: {error}; install nvtx 0.2.13 or newer into "
+                 f"{sys.executable}")
         return None
+
+
+def _say(line):
+    try:
+        if sys.stderr is not None:  # else print would take stdout
+            print(line, file=sys.stderr)
+    except (OSError, ValueError):  # it is closed
+        pass
 
 
 _domain = _attached_domain()
@@ -96,7 +104,15 @@ else:
     _leave = _make_leave(_pop, _where)
 
 
-class Range:
+class _RangeClass(type):
+    """`with` looks for a slot in Range itself. Others, such as contextlib.ExitStack, read `type(manager).__enter__` and
+    call that with the manager: they get a function, since a property of a class's class comes first."""
+
+    __enter__ = property(lambda _class: lambda mark: mark.__enter__())
+    __exit__ = property(lambda _class: lambda mark, *error: mark.__exit__(*error))
+
+
+class Range(metaclass=_RangeClass):
     """What annotate() and step() return: for ``with`` and as a decorator, any number of times, nested, on any thread.
 
     ``with`` looks for the two methods in the class, and finds slots, whose value in this object it then calls. So the
@@ -112,7 +128,9 @@ class Range:
         if _domain is None:
             self.__enter__ = _enter_nothing
         else:
-            attributes = _domain.get_event_attributes(name, payload=number)
+            text = name.encode(errors="backslashreplace").decode()  # a lone surrogate cannot be told to a tool
+            has_payload = number is not None and abs(number) < 2**63  # a step without one is numbered by its ordinal
+            attributes = _domain.get_event_attributes(text, payload=number if has_payload else None)
             self.__enter__ = functools.partial(_push, attributes, *_where)
 
     def __reduce__(self):  # pickled by what it says, since the other process may have no tool, or another one
@@ -146,8 +164,9 @@ def annotate(name):
 
 
 def step(number):
-    """The marker of training step `number` (any integer type): a range "step" that has the number as its payload."""
-    return Range(STEP, operator.index(number))
+    """The marker of training step `number` (any integer type): a range "step" that has the number as its payload, or
+    none if it does not fit into int64."""
+    return Range(STEP, int(operator.index(number)))  # before Python 3.10 an index may be a bool
 
 
 # ---------------------------------------------------------------- decorated callables, where a tool listens

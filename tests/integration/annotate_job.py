@@ -2,19 +2,33 @@
 JSON, what ranges it must have made: [message, payload, depth] in the order of their beginnings, by thread. That is the
 truth because each place that is inside a range says so by itself (Expected).
 
-    annotate_job.py ranges|identity|no-nvtx
+    annotate_job.py ranges|identity|no-nvtx|broken-nvtx
 """
 
 import asyncio
+import contextlib
 import copy
 import functools
 import json
 import pickle
 import sys
 import threading
+import unittest
+
+import numpy
 
 if sys.argv[1] == "no-nvtx":
     sys.modules["nvtx"] = None  # what the import system takes for "there is none"
+elif sys.argv[1] == "broken-nvtx":
+
+    class BuiltForAnother:
+        @staticmethod
+        def find_spec(name, _path, _target=None):
+            if name == "nvtx":
+                raise ValueError("numpy.dtype size changed")  # what an extension for another numpy says
+
+    sys.meta_path.insert(0, BuiltForAnother)
+    sys.stderr = None  # what Python makes of a closed descriptor
 
 import jaxprof_annotate
 from jaxprof_annotate import annotate, step
@@ -160,12 +174,38 @@ def drive_generators():
     check(list(generator(2)) == [0, 1], "iteration")
 
 
+def enter_by_others():
+    """They read the methods from the class; a failure that a stack passes on has to reach the end of the range."""
+    with contextlib.ExitStack() as stack:
+        for name in ("first", "second"):
+            stack.enter_context(Expected(name))
+            check(stack.enter_context(annotate(name)) is None, "a range has no value")
+    try:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(Expected("step", 3))
+            stack.enter_context(step(3))
+            raise KeyError
+    except KeyError:
+        pass
+    if hasattr(unittest.TestCase, "enterContext"):  # Python 3.11
+        case = unittest.TestCase()
+        case.enterContext(Expected("of a test"))
+        case.enterContext(annotate("of a test"))
+        case.doCleanups()
+
+
 async def drive_coroutines():
+    async with contextlib.AsyncExitStack() as stack:
+        stack.enter_context(Expected("asynchronous stack"))
+        stack.enter_context(annotate("asynchronous stack"))
     check(await asyncio.gather(coroutine(2), coroutine(3)) == [2, 3], "results of coroutines that take turns")
     check([number async for number in async_generator(2)] == [0, 1], "asynchronous iteration")
 
 
 def use_all():
+    for number, payload in ((numpy.uint8(5), 5), (True, 1), (2**63 - 1, 2**63 - 1), (2**63, None), (-(2**63) - 1, None)):
+        with Expected("step", payload), step(number):
+            pass
     for number in (0, 1, 2**40, -1):
         with Expected("step", number), step(number):
             with Expected("phase"), annotate("phase"):
@@ -188,10 +228,13 @@ def use_all():
     check((function.__name__, function.__doc__) == ("function", "Doc of function."), "name and doc of a function")
     with Expected("straße 中"), annotate("straße 中"):
         pass
+    with Expected(r"lone \udc80"), annotate("lone \udc80"):  # from os.fsdecode, say
+        pass
     for again in (pickle.loads(pickle.dumps(step(7))), copy.deepcopy(step(7))):
         with Expected("step", 7), again:
             pass
     drive_generators()
+    enter_by_others()
     asyncio.run(drive_coroutines())
 
 

@@ -66,6 +66,11 @@ class Annotate(tools.OwnFolderCase):
         self.assertTrue(line.startswith("jaxprof_annotate: steps and phases are not recorded: "), line)
         self.assertIn(f"into {PYTHON}", line)
 
+    def test_a_broken_package_without_stderr_is_no_error(self):
+        job = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", *JOB, "broken-nvtx", env=environment())
+        self.assert_status(job, 0)
+        self.assertEqual((json.loads(job.out)["is_attached"], job.err), (False, ""))
+
 
 class CppExample(tools.OwnFolderCase):
     """slurm/examples/annotate.cpp: the same marks from C++."""
