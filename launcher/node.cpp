@@ -4,7 +4,7 @@
 
 #include "agent/base/atomic_file.h"
 #include "agent/base/text.h"
-#include "agent/contract/run_identity.h"
+#include "agent/contract/fitted_name.h"
 #include "agent/contract/session_page.h"
 
 namespace jaxprof::launcher {

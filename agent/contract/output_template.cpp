@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "agent/contract/fitted_name.h"
+
 namespace jaxprof {
 namespace {
 

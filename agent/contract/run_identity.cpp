@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "agent/base/text.h"
+#include "agent/contract/fitted_name.h"
+
 namespace jaxprof {
 namespace {
 
@@ -9,40 +12,42 @@ const char* or_else(const char* value, const char* fallback) noexcept {
   return value != nullptr ? value : fallback;
 }
 
-void copy_file_name(char (&target)[kJobIdBytes], const char* text) noexcept {
-  TextBuffer out(target, sizeof target);
-  append_file_name(&out, text);
+void copy_fitted(char (&target)[kJobIdBytes], const char* text) noexcept {
+  FittedName name(target, sizeof target);
+  name.append(text);
+  name.finish();
 }
 
 // Appends "PORT@ADDRESS" of the process group's first rank, which torchrun and people who set RANK by hand give to all.
-// The port first: a long address may be cut.
-void append_master(const Env& env, TextBuffer* out) noexcept {
+void append_master(const Env& env, FittedName* out) noexcept {
   const char* port = env.get("MASTER_PORT");
   const char* address = env.get("MASTER_ADDR");
   if (port == nullptr && address == nullptr) return;
-  if (out->size() > 0) out->append('.');
+  if (!out->is_empty()) out->append('.');
   out->append(or_else(port, ""));
   out->append('@');
   out->append(or_else(address, ""));
 }
 
-// The id that the user gave, often a constant ("none" if none was); the port of the rendezvous, often one too; and
 // Slurm's step, where each of its tasks is one torchrun of this group: elsewhere nodes may be in steps of their own.
-void append_torchrun(const Env& env, TextBuffer* out) noexcept {
-  const char* id = or_else(env.get("TORCHELASTIC_RUN_ID"), "none");
-  if (std::strcmp(id, "none") != 0) out->append(id);
-  append_master(env, out);
+// The id that the user gave, often a constant ("none" if none was). The port of the rendezvous, often one too.
+void append_torchrun(const Env& env, FittedName* out) noexcept {
   const std::int32_t n_agents = number_variable(env, "GROUP_WORLD_SIZE");
   if (env.get("SLURM_STEP_ID") != nullptr && n_agents > 0 && n_agents == number_variable(env, "SLURM_STEP_NUM_TASKS")) {
-    if (out->size() > 0) out->append('.');
     out->append(env.get("SLURM_STEP_ID"));
   }
-  if (out->size() == 0) out->append("torchrun");
+  const char* id = or_else(env.get("TORCHELASTIC_RUN_ID"), "none");
+  if (std::strcmp(id, "none") != 0) {
+    if (!out->is_empty()) out->append('.');
+    out->append(id);
+  }
+  append_master(env, out);
+  if (out->is_empty()) out->append("torchrun");
 }
 
 // A pod of an Indexed Job is called JOB-INDEX, one of a JobSet SET-GROUP-JOBINDEX-INDEX: what is left without the
 // numbers is the same on all pods.
-void append_name_of_pods(const Env& env, const char* host, TextBuffer* out) noexcept {
+void append_name_of_pods(const Env& env, const char* host, FittedName* out) noexcept {
   std::size_t length = std::strlen(host);
   const int n_numbers = env.get("JAXPROF_JOB_INDEX") != nullptr ? 2 : 1;
   for (int i = 0; i < n_numbers; ++i) {
@@ -58,7 +63,7 @@ void append_name_of_pods(const Env& env, const char* host, TextBuffer* out) noex
 }
 
 // What tells this run from others of the same job.
-void append_step(const Env& env, Launcher launcher, const RunWitness& witness, TextBuffer* out) noexcept {
+void append_step(const Env& env, Launcher launcher, const RunWitness& witness, FittedName* out) noexcept {
   const char* slurm_step = env.get("SLURM_STEP_ID");
   switch (launcher) {
     case Launcher::kTorchElastic:
@@ -92,7 +97,7 @@ void append_step(const Env& env, Launcher launcher, const RunWitness& witness, T
     case Launcher::kExplicit:
     case Launcher::kPlainEnv:
       append_master(env, out);
-      if (out->size() == 0) out->append(or_else(slurm_step, "ranks"));
+      if (out->is_empty()) out->append(or_else(slurm_step, "ranks"));
       return;
     case Launcher::kUnknown:
       out->append(witness.host);
@@ -144,19 +149,16 @@ bool needs_mpiexec(Launcher launcher) noexcept {
 
 RunIdentity resolve_run(const Env& env, const RankIdentity& rank, const RunWitness& witness) noexcept {
   const Launcher launcher = launcher_of(env, rank, witness.pid);
-  char step[kRunIdBytes];
-  TextBuffer step_text(step, sizeof step);
-  if (const char* given = env.get("JAXPROF_RUN"); given != nullptr && *given != '\0') {
-    step_text.append(given);
-  } else {
-    append_step(env, launcher, witness, &step_text);
-  }
   RunIdentity run;
-  copy_file_name(run.job_id, job_of(env, launcher));
-  copy_file_name(run.step_id, step);
+  FittedName step(run.step_id, sizeof run.step_id);
+  if (const char* given = env.get("JAXPROF_RUN"); given != nullptr && *given != '\0') {
+    step.append(given);
+  } else {
+    append_step(env, launcher, witness, &step);
+  }
+  step.finish();
+  copy_fitted(run.job_id, job_of(env, launcher));
   run.restart = restart_of(env, launcher);
-  static_assert(kRunIdBytes >= 2 * kJobIdBytes);
-  // Long ids are cut by the two buffers above; what is left always fits but for the restart count's digits.
   TextBuffer id(run.run_id, sizeof run.run_id);
   id.append(run.job_id);
   id.append('.');
@@ -176,15 +178,6 @@ SlurmPlace slurm_place(const Env& env) noexcept {
   copy(place.restart, sizeof place.restart, "SLURM_RESTART_COUNT");
   place.is_task = env.get("SLURM_TASK_PID") != nullptr;
   return place;
-}
-
-void append_file_name(TextBuffer* out, const char* text) noexcept {
-  for (; *text != '\0'; ++text) {
-    const char c = *text;
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                          std::strchr("._-+=,@:", c) != nullptr;
-    out->append(is_plain ? c : '_');
-  }
 }
 
 }  // namespace jaxprof

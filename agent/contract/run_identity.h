@@ -10,15 +10,15 @@
 #include <cstdint>
 
 #include "agent/base/env.h"
-#include "agent/base/text.h"
 #include "agent/contract/rank_identity.h"
 
 namespace jaxprof {
 
-inline constexpr std::size_t kRunIdBytes = 128;
 inline constexpr std::size_t kJobIdBytes = 64;
+// Room for two ids, two dots and the ten digits of a restart count.
+inline constexpr std::size_t kRunIdBytes = 2 * kJobIdBytes + 16;
 
-// Which run: the same on all ranks of a job step.
+// Which run: the same on all ranks of a job step. An id that does not fit is cut and ends with a hash (fitted_name.h).
 struct RunIdentity {
   char job_id[kJobIdBytes] = {};   // the batch system's job id, else "local"
   char step_id[kJobIdBytes] = {};  // Slurm's step id, else what the launcher tells, else "HOST-PID-START"
@@ -50,8 +50,5 @@ struct SlurmPlace {
   bool is_task = false;            // SLURM_TASK_PID is set, which only Slurm's own daemon does
 };
 SlurmPlace slurm_place(const Env& env) noexcept;
-
-// Appends `text`, with everything but letters, digits, '.', '_', '-', '+', '=', ',', '@' and ':' replaced by '_'.
-void append_file_name(TextBuffer* out, const char* text) noexcept;
 
 }  // namespace jaxprof

@@ -20,7 +20,7 @@ namespace jaxprof {
 // The environment variable that holds the page's absolute path.
 inline constexpr const char* kSessionVariable = "JAXPROF_SESSION";
 
-inline constexpr std::uint32_t kSessionVersion = 3;
+inline constexpr std::uint32_t kSessionVersion = 4;
 inline constexpr std::uint32_t kMaxProcessSlots = 1024;
 
 // Why something was not recorded. The values are stored in spools: add at the end only.

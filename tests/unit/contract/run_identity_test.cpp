@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/base/text.h"
 #include "tests/unit/contract/environment.h"
 
 namespace jaxprof {
@@ -86,6 +87,7 @@ TEST(ResolveRun, OfPlainVariablesIsTheirMaster) {
   const std::string cut = run_id(rank + Variables{"MASTER_ADDR=" + std::string(100, 'n'), "MASTER_PORT=29500"});
   EXPECT_TRUE(cut.starts_with("local.29500@nnn")) << cut;
   EXPECT_TRUE(cut.ends_with(".0")) << cut;
+  EXPECT_NE(run_id(rank + Variables{"MASTER_ADDR=" + std::string(100, 'n') + "2", "MASTER_PORT=29500"}), cut);
 }
 
 const Variables kWorker = {"TORCHELASTIC_RUN_ID=none", "RANK=1", "WORLD_SIZE=4"};
@@ -103,8 +105,33 @@ TEST(ResolveRun, OfTorchrunIsItsIdUnlessNoneWasGiven) {
 TEST(ResolveRun, OfTorchrunHasTheStepIfAllOfItIsInOne) {
   const Variables in_step = kWorker + Variables{"SLURM_JOB_ID=5", "SLURM_STEP_ID=3", "GROUP_WORLD_SIZE=2",
                                                 "MASTER_ADDR=n1", "MASTER_PORT=29500"};
-  EXPECT_EQ(run_id(in_step + Variables{"SLURM_STEP_NUM_TASKS=2"}), "5.29500@n1.3.0");
+  EXPECT_EQ(run_id(in_step + Variables{"SLURM_STEP_NUM_TASKS=2"}), "5.3.29500@n1.0");
   EXPECT_EQ(run_id(in_step + Variables{"SLURM_STEP_NUM_TASKS=1"}), "5.29500@n1.0");
+}
+
+TEST(ResolveRun, OfTorchrunTellsStepsApartBehindALongIdAndAddress) {
+  const Variables worker = {"TORCHELASTIC_RUN_ID=3f2b8c1e-55d0-4a86-9a7d-0c1f6be2a934",
+                            "RANK=1",
+                            "WORLD_SIZE=4",
+                            "GROUP_WORLD_SIZE=2",
+                            "SLURM_STEP_NUM_TASKS=2",
+                            "SLURM_JOB_ID=5",
+                            "MASTER_PORT=29500",
+                            "MASTER_ADDR=ip-10-213-77-104.eu-central-1.compute.internal"};
+  const std::string third = run_id(worker + Variables{"SLURM_STEP_ID=3"});
+  EXPECT_TRUE(third.starts_with("5.3.3f2b8c1e-55d0-4a86-9a7d-0c1f6be2a934.29500")) << third;
+  EXPECT_EQ(run_id(worker + Variables{"SLURM_STEP_ID=3"}), third);
+  EXPECT_NE(run_id(worker + Variables{"SLURM_STEP_ID=4"}), third);
+}
+
+// PRRTE's namespaces are `prterun-HOST-PID@NUMBER`.
+TEST(ResolveRun, OfMpirunTellsNamespacesApartBehindALongHost) {
+  const auto of_pid = [](const std::string& pid) {
+    return run_id({"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=4",
+                   "PMIX_NAMESPACE=prterun-" + std::string(60, 'h') + "-" + pid + "@1"});
+  };
+  EXPECT_EQ(of_pid("4711"), of_pid("4711"));
+  EXPECT_NE(of_pid("4711"), of_pid("4712"));
 }
 
 TEST(ResolveRun, OfTorchrunCountsItsRestartsWhereOneAgentDoes) {
@@ -142,6 +169,13 @@ TEST(ResolveRun, WithoutALauncherEveryProcessIsARun) {
   EXPECT_EQ(run_id({"LSB_JOBID=12"}), "12.n1-500-7700.0");
 }
 
+TEST(ResolveRun, WithoutALauncherIsTheProcesssOwnOnALongHostToo) {
+  const std::string host(64, 'h');
+  const RunIdentity first = resolve_run(Env(), RankIdentity(), {host.c_str(), 500, 7700, ""});
+  EXPECT_STRNE(resolve_run(Env(), RankIdentity(), {host.c_str(), 501, 7700, ""}).run_id, first.run_id);
+  EXPECT_STRNE(resolve_run(Env(), RankIdentity(), {host.c_str(), 500, 7701, ""}).run_id, first.run_id);
+}
+
 TEST(ResolveRun, IsTheLaunchersWhoeverNumbersTheRanks) {
   const Variables step = {"SLURM_JOB_ID=5", "SLURM_STEP_ID=2", "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=2"};
   EXPECT_EQ(run_id(step + Variables{"JAXPROF_RANK=1"}), run_id(step));
@@ -157,7 +191,8 @@ TEST(ResolveRun, IsTheLaunchersWhoeverNumbersTheRanks) {
 TEST(ResolveRun, IsSafeAsAFileName) {
   EXPECT_EQ(run_id({"JAXPROF_RUN=a/b c"}), "local.a_b_c.0");
   const std::string cut = run_id({"SLURM_JOB_ID=" + std::string(500, '7'), "JAXPROF_RUN=" + std::string(500, '8')});
-  EXPECT_LT(cut.size(), kRunIdBytes);
+  EXPECT_EQ(cut.size(), 2 * (kJobIdBytes - 1) + 3);
+  EXPECT_TRUE(cut.ends_with(".0")) << cut;
 }
 
 }  // namespace
