@@ -15,8 +15,10 @@ called. This module says both through the PyPI package ``nvtx``, with registered
     def train(batch): ...
 
 Where no tool listens (NVTX_INJECTION64_PATH is not set, NVTX_DISABLE is), or the package ``nvtx`` is missing, nothing
-is marked: a decorated function is the function itself, and a ``with`` costs what an empty context manager costs. Marks
-are host ranges: in a function that jax.jit traces they would mark the tracing; use jax.named_scope there.
+is marked: a decorated function is the function itself, and a ``with`` costs what an empty context manager costs. The
+program behaves alike either way: what cannot be decorated without a difference is refused, tool or not. What stays is
+that a decorated function is a new object with one more frame below it. Marks are host ranges: in a function that
+jax.jit traces they would mark the tracing; use jax.named_scope there.
 
 Any thread may use any of this at any time. Python 3.9 or newer.
 """
@@ -26,7 +28,8 @@ import inspect
 import operator
 import os
 import sys
-import types
+
+import jaxprof_decorate
 
 __all__ = ["annotate", "step"]
 
@@ -69,9 +72,9 @@ def _leave_nothing(_type, _error, _traceback):
 
 
 def _fastest_calls(domain):
-    """(push, pop, where), to be called as push(attributes, *where) and pop(*where). With the functions that nvtx.annotate is
-    made of a `with` takes 140 ns instead of 175 ns with the methods of Domain. They are not public, so they are used
-    only as long as they take the arguments that they took."""
+    """(push, pop, where), to be called as push(attributes, *where) and pop(*where). With the functions that
+    nvtx.annotate is made of a `with` takes 140 ns instead of 175 ns with the methods of Domain. They are not public, so
+    they are used only as long as they take the arguments that they took."""
     try:
         from nvtx._lib import pop_range, push_range
 
@@ -137,21 +140,11 @@ class Range(metaclass=_RangeClass):
         return Range, self._made_of
 
     def __call__(self, function):
-        """Decorates: a range around each call, or each run of a generator or coroutine between two suspensions."""
-        if isinstance(function, type):
-            raise TypeError(f"annotate marks functions: decorate the methods of class {function.__name__} instead")
-        if _domain is None:
-            return function
-        if isinstance(function, (staticmethod, classmethod)):
-            return type(function)(self(function.__func__))
-        if inspect.isasyncgenfunction(function):
-            return _marked_async_generator(self, function)
-        if inspect.iscoroutinefunction(function):
-            return _marked_coroutine(self, function)
-        if inspect.isgeneratorfunction(function):
-            return _marked_generator(self, function)
-        is_plain = inspect.isfunction(function) or inspect.ismethod(function) or inspect.isbuiltin(function)
-        return _marked_function(self, function) if is_plain else _MarkedObject(self, function)
+        """Decorates: a range around each call, or each run of a generator or coroutine between two suspensions. Takes
+        Python functions and functions made in C (jax.jit's, lru_cache's, built-in ones), methods and partials of them;
+        TypeError for anything else."""
+        jaxprof_decorate.refuse_others(function)
+        return function if _domain is None else jaxprof_decorate.marked(self, function)
 
 
 @functools.lru_cache(maxsize=None)
@@ -167,96 +160,3 @@ def step(number):
     """The marker of training step `number` (any integer type): a range "step" that has the number as its payload, or
     none if it does not fit into int64."""
     return Range(STEP, int(operator.index(number)))  # before Python 3.10 an index may be a bool
-
-
-# ---------------------------------------------------------------- decorated callables, where a tool listens
-def _marked_function(mark, function):
-    @functools.wraps(function)
-    def marked(*args, **kwargs):
-        with mark:
-            return function(*args, **kwargs)
-
-    return marked
-
-
-class _MarkedObject:
-    """A callable object, such as a jitted function: it keeps all its attributes (`lower`, `trace`, ...)."""
-
-    def __init__(self, mark, target):
-        functools.update_wrapper(self, target)
-        self._mark = mark
-
-    def __call__(self, *args, **kwargs):
-        with self._mark:
-            return self.__wrapped__(*args, **kwargs)
-
-    def __getattr__(self, name):
-        if name == "__wrapped__":  # not set yet: this object is being copied or unpickled
-            raise AttributeError(name)
-        return getattr(self.__wrapped__, name)
-
-    def __get__(self, instance, owner=None):
-        bind = getattr(type(self.__wrapped__), "__get__", None)
-        return self if bind is None else _MarkedObject(self._mark, bind(self.__wrapped__, instance, owner))
-
-
-# A generator or coroutine is suspended in the midst of its work, and others run on its thread meanwhile. Ranges of a
-# thread nest, so one that stayed open would take in what the others do and be closed in the wrong place: hence one
-# range for each run, and none while it is suspended.
-@types.coroutine
-def _each_run(mark, inner):
-    """Drives `inner`, which has send, throw and close, as `yield from` and `await` do."""
-    resume, argument = inner.send, None
-    while True:
-        with mark:
-            try:
-                value = resume(argument)
-            except StopIteration as end:
-                return end.value
-        try:
-            argument = yield value
-            resume = inner.send
-        except GeneratorExit:
-            with mark:
-                inner.close()
-            raise
-        except BaseException as error:
-            resume, argument = inner.throw, error
-
-
-def _marked_generator(mark, function):
-    @functools.wraps(function)
-    def marked(*args, **kwargs):
-        return (yield from _each_run(mark, function(*args, **kwargs)))
-
-    return marked
-
-
-def _marked_coroutine(mark, function):
-    @functools.wraps(function)
-    async def marked(*args, **kwargs):
-        return await _each_run(mark, function(*args, **kwargs))
-
-    return marked
-
-
-def _marked_async_generator(mark, function):
-    @functools.wraps(function)
-    async def marked(*args, **kwargs):
-        inner = function(*args, **kwargs)
-        resume, argument = inner.asend, None
-        while True:
-            try:
-                value = await _each_run(mark, resume(argument))
-            except StopAsyncIteration:
-                return
-            try:
-                argument = yield value
-                resume = inner.asend
-            except GeneratorExit:
-                await _each_run(mark, inner.aclose())
-                raise
-            except BaseException as error:
-                resume, argument = inner.athrow, error
-
-    return marked

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""launcher/python/jaxprof_annotate.py: with the agent attached the run file has exactly the ranges that the program says
-it made, around functions, generators, coroutines, on several threads and past errors; without a tool it is not there.
-And the example in C++.
+"""launcher/python/jaxprof_annotate.py: with the agent attached the run file has exactly the ranges that the program
+says it made, around functions, generators, coroutines, on several threads and past errors; without a tool it is not
+there. The program behaves alike either way. And the example in C++.
 """
 
 import json
 import re
 import unittest
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import run_tools as tools
 from real_programs import ANNOTATIONS, TREE, python_with_jax
@@ -15,6 +15,7 @@ from run_file import RunFile
 
 PYTHON = python_with_jax()
 JOB = (PYTHON, "-B", TREE / "tests" / "integration" / "annotate_job.py")
+ALIKE_JOB = (PYTHON, "-B", TREE / "tests" / "integration" / "annotate_alike_job.py")
 
 
 def environment(**changes):
@@ -45,13 +46,29 @@ class Annotate(tools.OwnFolderCase):
             self.assertEqual(found[tid], expected)
         self.assertEqual(len(found), 5)
 
+    def test_a_tool_changes_nothing_that_a_program_sees(self):
+        alone = tools.run(*ALIKE_JOB, env=environment(JAX_PLATFORMS="cpu"))
+        self.assert_status(alone, 0)
+        profiled = self.profile(*ALIKE_JOB, env=environment(JAX_PLATFORMS="cpu"))
+        expected, found = json.loads(alone.out), json.loads(profiled.out)
+        self.assertEqual((expected["is_attached"], found["is_attached"]), (False, True))
+        self.assertEqual(found["seen"].keys(), expected["seen"].keys())
+        for what, values in expected["seen"].items():
+            self.assertEqual(found["seen"][what], values, what)
+            if what.startswith("refused: "):
+                self.assertIn("TypeError: annotate marks functions", values[0], what)
+        with RunFile("run.h5") as run:
+            names = Counter(row["name"] for row in run.rows("events/nvtx") if row["domain"] == "jaxprof")
+        self.assertEqual(names, Counter(expected["runs"]))
+
     def test_without_a_tool_functions_stay_themselves(self):
         job = tools.run(*JOB, "identity", env=environment())
         self.assert_status(job, 0)
         self.assertEqual((json.loads(job.out)["is_attached"], job.err), (False, ""))
 
     def test_nvtx_may_be_switched_off(self):
-        job = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", *JOB, "identity", env=environment(NVTX_DISABLE="1"))
+        job = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", *JOB, "identity",
+                        env=environment(NVTX_DISABLE="1"))
         self.assert_status(job, 0)
         self.assertEqual((json.loads(job.out)["is_attached"], job.err), (False, ""))
 
