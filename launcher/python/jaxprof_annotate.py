@@ -17,8 +17,8 @@ called. This module says both through the PyPI package ``nvtx``, with registered
 Where no tool listens (NVTX_INJECTION64_PATH is not set, NVTX_DISABLE is), or the package ``nvtx`` is missing, nothing
 is marked: a decorated function is the function itself, and a ``with`` costs what an empty context manager costs. The
 program behaves alike either way: what cannot be decorated without a difference is refused, tool or not. What stays is
-that a decorated function is a new object with one more frame below it. Marks are host ranges: in a function that
-jax.jit traces they would mark the tracing; use jax.named_scope there.
+that a decorated function is a new object with one more frame below it, so that a recursion reaches its limit sooner.
+Marks are host ranges: in a function that jax.jit traces they would mark the tracing; use jax.named_scope there.
 
 Any thread may use any of this at any time. Python 3.9 or newer.
 """
@@ -35,6 +35,7 @@ __all__ = ["annotate", "step"]
 
 DOMAIN = "jaxprof"
 STEP = "step"
+ADVICE = f"install nvtx 0.2.13 or newer into {sys.executable}"
 
 
 def _attached_domain():
@@ -44,19 +45,33 @@ def _attached_domain():
         import nvtx
 
         domain = nvtx.get_domain(DOMAIN)
-        return domain if nvtx.enabled() and isinstance(domain, nvtx.Domain) else None
+        if isinstance(domain, nvtx.Domain) and nvtx.enabled():
+            return domain
+        fault = _why_not()
     except Exception as error:  # without the package, with one from before it had domains, or for another numpy
-        if os.environ.get("NVTX_INJECTION64_PATH") and not os.environ.get("NVTX_DISABLE"):
-            _say(f"jaxprof_annotate: steps and phases are not recorded: {error}; install nvtx 0.2.13 or newer into "
-                 f"{sys.executable}")
-        return None
+        fault = f"{error}; {ADVICE}"
+    if fault and os.environ.get("NVTX_INJECTION64_PATH"):
+        _say(f"jaxprof_annotate: steps and phases are not recorded: {fault}")
+    return None
+
+
+def _why_not():
+    """Why `nvtx` sees no tool, if not because there is none, or none for this process."""
+    if os.environ.get("NVTX_DISABLE"):
+        return "NVTX_DISABLE is set, which the package nvtx obeys whatever the value"
+    from importlib.metadata import version
+
+    installed = version("nvtx")  # 0.2.12 has domains, but takes all of them for disabled
+    is_old = [int(number) for number in installed.split(".")[:3]] < [0, 2, 13]
+    return f"nvtx {installed} is too old; {ADVICE}" if is_old else None
 
 
 def _say(line):
+    """To the descriptor: what Python could not write it would try again at exit, and change the exit status then."""
     try:
-        if sys.stderr is not None:  # else print would take stdout
-            print(line, file=sys.stderr)
-    except (OSError, ValueError):  # it is closed
+        if sys.__stderr__ is not None:
+            os.write(sys.__stderr__.fileno(), f"{line}\n".encode(errors="backslashreplace"))
+    except (OSError, ValueError):  # full or closed
         pass
 
 
@@ -138,6 +153,14 @@ class Range(metaclass=_RangeClass):
 
     def __reduce__(self):  # pickled by what it says, since the other process may have no tool, or another one
         return Range, self._made_of
+
+    def begin(self):
+        """Begins a range that does not nest with others of its thread; end() takes what this returns. Where a tool
+        listens only."""
+        return _domain.start_range(self.__enter__.args[0])
+
+    def end(self, begun):
+        _domain.end_range(begun)
 
     def __call__(self, function):
         """Decorates: a range around each call, or each run of a generator or coroutine between two suspensions. Takes

@@ -12,6 +12,7 @@ Internal to jaxprof_annotate, which is the module to import. Any thread; Python 
 import ast
 import functools
 import inspect
+import sys
 import textwrap
 import types
 
@@ -54,10 +55,10 @@ def marked(mark, thing):
     return _marked_function(mark, thing) if kind is types.FunctionType else _MarkedObject(mark, thing)
 
 
-# A generator or coroutine is suspended in the midst of its work, and others run on its thread meanwhile. Ranges of a
-# thread nest, so one that stayed open would take in what the others do and be closed in the wrong place: hence one
-# range for each run, and none while it is suspended. $turn holds what goes in or out next; in a variable it would live
-# on while the generator is suspended, and so would arguments. $NAME is a name that no parameter has.
+# A generator or coroutine is suspended in the midst of its work, and others run on its thread meanwhile: hence one
+# range for each run, and none while it is suspended. It must not nest: a `with annotate(...)` inside may stay open
+# across the suspension, and is what a pop would then end. $turn holds what goes in or out next; in a variable it would
+# live on while the generator is suspended, and so would arguments. $NAME is a name that no parameter has.
 _FUNCTION = """
 def marked({parameters}):
     with $mark:
@@ -69,11 +70,13 @@ def marked({parameters}):
     {forget_parameters}
     $resume, $turn = $inner.send, [None]
     while True:
-        with $mark:
-            try:
-                $turn.append($resume($turn.pop()))
-            except StopIteration as $end:
-                return $end.value
+        $begun = $mark.begin()
+        try:
+            $turn.append($resume($turn.pop()))
+        except StopIteration as $end:
+            return $end.value
+        finally:
+            $mark.end($begun)
         try:
             $turn.append((yield $turn.pop()))
             $resume = $inner.send
@@ -91,18 +94,17 @@ _ASYNC_GENERATOR = """
 async def marked({parameters}):
     $inner = $function({arguments})
     {forget_parameters}
-    $resume, $turn = $inner.asend, [None]
+    $turn = [$first_turn($inner)]
     while True:
         try:
-            $turn.append(await $each_run($mark, $resume($turn.pop())))
+            $turn.append(await $each_run($mark, $turn.pop()))
         except StopAsyncIteration:
             return
         try:
             $turn.append((yield $turn.pop()))
-            $resume = $inner.asend
+            $turn.append($inner.asend($turn.pop()))
         except BaseException as $error:
-            $resume = $inner.athrow
-            $turn.append($error)
+            $turn.append($inner.athrow($error))
 """
 _TEMPLATES = {0: _FUNCTION, inspect.CO_GENERATOR: _GENERATOR, inspect.CO_COROUTINE: _COROUTINE,
               inspect.CO_ASYNC_GENERATOR: _ASYNC_GENERATOR}
@@ -112,7 +114,7 @@ def _made(template, **texts):
     """The function `make` that binds what the template needs, since names of builtins may mean other things where the
     marked function lives. All of it is on the line of {line} in {file}, as far as tracebacks and inspect can tell."""
     file, line = texts.pop("file"), texts.pop("line")
-    source = ("def make($mark, $function, $each_run, BaseException, StopIteration, StopAsyncIteration):\n"
+    source = ("def make($mark, $function, $each_run, $first_turn, BaseException, StopIteration, StopAsyncIteration):\n"
               + textwrap.indent(template.format(**texts), "    ") + "    return marked\n")
     tree = ast.parse(source.replace("$", "_jaxprof_"))
     for node in ast.walk(tree):
@@ -130,7 +132,7 @@ def _marked_function(mark, function):
     code = function.__code__
     kind = code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
     make = _made(_TEMPLATES[kind], file=code.co_filename, line=code.co_firstlineno, **_parameter_texts(code))
-    made = make(mark, function, _each_run, BaseException, StopIteration, StopAsyncIteration)
+    made = make(mark, function, _each_run, _first_turn, BaseException, StopIteration, StopAsyncIteration)
     flags = made.__code__.co_flags | code.co_flags & inspect.CO_ITERABLE_COROUTINE  # what types.coroutine sets
     result = types.FunctionType(made.__code__.replace(co_name=code.co_name, co_flags=flags), function.__globals__,
                                 function.__name__, function.__defaults__, made.__closure__)
@@ -169,17 +171,30 @@ def _each_run(mark, inner):
     """Drives `inner`, which has send and throw, as `await` does."""
     resume, turn = inner.send, [None]
     while True:
-        with mark:
-            try:
-                turn.append(resume(turn.pop()))
-            except StopIteration as end:
-                return end.value
+        begun = mark.begin()
+        try:
+            turn.append(resume(turn.pop()))
+        except StopIteration as end:
+            return end.value
+        finally:
+            mark.end(begun)
         try:
             turn.append((yield turn.pop()))
             resume = inner.send
         except BaseException as error:
             resume = inner.throw
             turn.append(error)
+
+
+def _first_turn(inner):
+    """What runs the asynchronous generator `inner` to its first item. The event loop must not get to know it: at its
+    end it closes all that it knows at once, and the one around `inner` closes it too."""
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)
+    try:
+        return inner.asend(None)
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
 
 
 class _MarkedObject:

@@ -311,6 +311,20 @@ def use_generators():
     see("awaitable", inspect.isawaitable(turn()), turn().gi_code.co_name)
 
 
+left_open = []
+
+
+@annotate("slow to close")
+async def slow_to_close():
+    ran("slow to close")
+    try:
+        yield
+    finally:
+        ran("slow to close")
+        await asyncio.sleep(0)
+        ran("slow to close")
+
+
 async def use_coroutines():
     see("awaited", *await coroutine(5))
     generator = async_generator(9)
@@ -320,6 +334,11 @@ async def use_coroutines():
     runs["async generator"] += 1  # closed while it has no place of its own
     await generator.aclose()
     see("closed", [number async for number in generator], [number async for number in async_generator(1)])
+    complaints = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context["message"]))
+    left_open.append(slow_to_close())
+    await left_open[0].asend(None)
+    return complaints
 
 
 # ---------------------------------------------------------------- what is refused
@@ -349,7 +368,7 @@ def main():
     use_objects()
     use_jitted()
     use_generators()
-    asyncio.run(use_coroutines())
+    see("complaints at the end of the loop", asyncio.run(use_coroutines()))
     see_refusals()
     print(json.dumps({"is_attached": jaxprof_annotate._domain is not None, "seen": seen, "runs": runs}))
 

@@ -1,8 +1,8 @@
 """The program of annotate_test.py: uses launcher/python/jaxprof_annotate.py in every way that there is and prints, as
 JSON, what ranges it must have made: [message, payload, depth] in the order of their beginnings, by thread. That is the
-truth because each place that is inside a range says so by itself (Expected).
+truth because each place that is inside a range says so by itself (Expected); and how long some of them took at least.
 
-    annotate_job.py ranges|identity|no-nvtx|broken-nvtx
+    annotate_job.py ranges|identity|no-nvtx|broken-nvtx [full]        without stderr, or with one that takes nothing
 """
 
 import asyncio
@@ -12,6 +12,7 @@ import json
 import pickle
 import sys
 import threading
+import time
 import unittest
 
 import numpy
@@ -27,12 +28,14 @@ elif sys.argv[1] == "broken-nvtx":
                 raise ValueError("numpy.dtype size changed")  # what an extension for another numpy says
 
     sys.meta_path.insert(0, BuiltForAnother)
-    sys.stderr = None  # what Python makes of a closed descriptor
+    sys.stderr = sys.__stderr__ = None  # what Python makes of a closed descriptor
+    if sys.argv[2:] == ["full"]:
+        sys.stderr = sys.__stderr__ = open("/dev/full", "w")
 
 import jaxprof_annotate
 from jaxprof_annotate import annotate, step
 
-truth = {}
+truth, at_least_ns = {}, {}
 depths = threading.local()
 
 
@@ -49,6 +52,16 @@ class Expected:
 
     def __exit__(self, *_):
         depths.now -= 1
+
+
+class ExpectedRun(Expected):
+    """Stands in a run of a generator or coroutine. Its range has no depth: it nests in no other, and none in it."""
+
+    def __enter__(self):
+        truth.setdefault(threading.get_native_id(), []).append([*self.entry, 0])
+
+    def __exit__(self, *_):
+        pass
 
 
 # ---------------------------------------------------------------- decorated callables
@@ -96,14 +109,14 @@ def generator(n):
     received = []
     try:
         for number in range(n):
-            with Expected("generator"):
+            with ExpectedRun("generator"):
                 pass
             try:
                 received.append((yield number))
             except ValueError as error:
                 received.append(str(error))
     finally:
-        with Expected("generator"):
+        with ExpectedRun("generator"):
             pass
     return received
 
@@ -111,20 +124,20 @@ def generator(n):
 @annotate("coroutine")
 async def coroutine(n):
     for _ in range(n):
-        with Expected("coroutine"):
+        with ExpectedRun("coroutine"):
             pass
         await asyncio.sleep(0)
-    with Expected("coroutine"):
+    with ExpectedRun("coroutine"):
         return n
 
 
 @annotate("async generator")
 async def async_generator(n):
     for number in range(n):
-        with Expected("async generator"):
+        with ExpectedRun("async generator"):
             pass
         yield number
-    with Expected("async generator"):
+    with ExpectedRun("async generator"):
         pass
 
 
@@ -148,6 +161,34 @@ def drive_generators():
     next(abandoned)
     abandoned.close()
     check(list(generator(2)) == [0, 1], "iteration")
+
+
+PAUSE_SECONDS = 0.02
+
+
+@annotate("holds a step")
+def holds_a_step(n):
+    for number in range(n):
+        with ExpectedRun("holds a step"), Expected("step", 100 + number), step(100 + number):
+            yield number
+    with ExpectedRun("holds a step"):
+        pass
+
+
+@annotate("holds a phase")
+async def holds_a_phase():
+    with ExpectedRun("holds a phase"), Expected("held"), annotate("held"):
+        await asyncio.sleep(PAUSE_SECONDS)
+        with ExpectedRun("holds a phase"):
+            pass
+
+
+def hold_ranges_across_suspensions():
+    for _ in holds_a_step(2):
+        time.sleep(PAUSE_SECONDS)
+    asyncio.run(holds_a_phase())
+    half = int(PAUSE_SECONDS / 2 * 1e9)  # a loop's timers may be early by a clock tick
+    at_least_ns.update({"step 100": half, "step 101": half, "held None": half})
 
 
 def enter_by_others():
@@ -211,6 +252,7 @@ def use_all():
             pass
     drive_generators()
     enter_by_others()
+    hold_ranges_across_suspensions()
     asyncio.run(drive_coroutines())
 
 
@@ -253,7 +295,8 @@ def main():
         check_identity()
     use_all()
     use_in_threads()
-    print(json.dumps({"is_attached": jaxprof_annotate._domain is not None, "ranges": truth}))
+    print(json.dumps({"is_attached": jaxprof_annotate._domain is not None, "ranges": truth,
+                      "at_least_ns": at_least_ns}))
 
 
 main()

@@ -8,6 +8,7 @@ import json
 import re
 import unittest
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import run_tools as tools
 from real_programs import ANNOTATIONS, TREE, python_with_jax
@@ -16,6 +17,8 @@ from run_file import RunFile
 PYTHON = python_with_jax()
 JOB = (PYTHON, "-B", TREE / "tests" / "integration" / "annotate_job.py")
 ALIKE_JOB = (PYTHON, "-B", TREE / "tests" / "integration" / "annotate_alike_job.py")
+
+RUNS = ("generator", "coroutine", "async generator", "holds a step", "holds a phase")  # of a decorated generator, ...
 
 
 def environment(**changes):
@@ -38,13 +41,14 @@ class Annotate(tools.OwnFolderCase):
             rows = [row for row in run.rows("events/nvtx") if row["domain"] == "jaxprof"]
         found = defaultdict(list)
         for row in rows:
-            self.assertEqual(row["kind"], "push_pop")
-            self.assertIsNotNone(row["dur_ns"], row)
+            self.assertEqual(row["kind"], "start_end" if row["name"] in RUNS else "push_pop")
+            least_ns = truth["at_least_ns"].pop(f"{row['name']} {row['payload']}", 0)
+            self.assertGreaterEqual(row["dur_ns"], least_ns, row)
             found[str(row["tid"])].append([row["name"], row["payload"], row["depth"]])
         self.assertEqual(found.keys(), truth["ranges"].keys())
         for tid, expected in truth["ranges"].items():
             self.assertEqual(found[tid], expected)
-        self.assertEqual(len(found), 5)
+        self.assertEqual((len(found), truth["at_least_ns"]), (5, {}))
 
     def test_a_tool_changes_nothing_that_a_program_sees(self):
         alone = tools.run(*ALIKE_JOB, env=environment(JAX_PLATFORMS="cpu"))
@@ -70,7 +74,26 @@ class Annotate(tools.OwnFolderCase):
         job = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", *JOB, "identity",
                         env=environment(NVTX_DISABLE="1"))
         self.assert_status(job, 0)
-        self.assertEqual((json.loads(job.out)["is_attached"], job.err), (False, ""))
+        self.assertFalse(json.loads(job.out)["is_attached"])
+        self.assertEqual(job.err, "jaxprof_annotate: steps and phases are not recorded: NVTX_DISABLE is set, which the "
+                                  "package nvtx obeys whatever the value\n")
+
+    def test_an_old_package_is_told(self):
+        """It has domains, which it takes for disabled."""
+        package, facts = Path("old/nvtx"), Path("old/nvtx-0.2.12.dist-info")
+        package.mkdir(parents=True)
+        facts.mkdir()
+        (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: nvtx\nVersion: 0.2.12\n")
+        (package / "__init__.py").write_text("class Domain:\n    pass\n\n"
+                                             "enabled, get_domain = lambda: True, lambda name: None\n")
+        env = environment()
+        env["PYTHONPATH"] = f"old:{env['PYTHONPATH']}"
+        for is_profiled, said in ((False, 0), (True, 1)):
+            job = tools.run(*((tools.EXEC, "--quiet", "-o", "prof/rank", "--") if is_profiled else ()),
+                            PYTHON, "-c", "import jaxprof_annotate", env=env)
+            self.assert_status(job, 0)
+            line = "steps and phases are not recorded: nvtx 0.2.12 is too old; install nvtx 0.2.13 or newer"
+            self.assertEqual(job.err.count(line), said, str(job))
 
     def test_without_the_package_a_profiled_program_says_so_once(self):
         alone = tools.run(*JOB, "no-nvtx", env=environment())
@@ -84,9 +107,10 @@ class Annotate(tools.OwnFolderCase):
         self.assertIn(f"into {PYTHON}", line)
 
     def test_a_broken_package_without_stderr_is_no_error(self):
-        job = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", *JOB, "broken-nvtx", env=environment())
-        self.assert_status(job, 0)
-        self.assertEqual((json.loads(job.out)["is_attached"], job.err), (False, ""))
+        for words in (["broken-nvtx"], ["broken-nvtx", "full"]):
+            job = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", *JOB, *words, env=environment())
+            self.assert_status(job, 0)
+            self.assertEqual((json.loads(job.out)["is_attached"], job.err), (False, ""))
 
 
 class CppExample(tools.OwnFolderCase):
