@@ -51,7 +51,12 @@ double train(const std::vector<double>& batch) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::int64_t n_steps = argc > 1 ? std::atoll(argv[1]) : 20;
+  char* rest = nullptr;
+  const std::int64_t n_steps = argc > 1 ? std::strtoll(argv[1], &rest, 10) : 20;
+  if (n_steps < 1 || (rest != nullptr && *rest != '\0')) {
+    std::fprintf(stderr, "annotate: '%s' is not a whole number of steps of at least 1\n", argv[1]);
+    return 2;
+  }
   const auto began = std::chrono::steady_clock::now();
   for (std::int64_t number = 0; number < n_steps; ++number) {
     const Range step{Message::get<StepMessage>(), nvtx3::payload{number}};

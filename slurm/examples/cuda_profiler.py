@@ -1,5 +1,5 @@
 """cudaProfilerStart and cudaProfilerStop around some training steps, as profilers with a "capture range" expect them
-(nsys and jaxprof-exec: `-c cudaProfilerApi`).
+(nsys: `-c cudaProfilerApi`).
 
 JAX has no call for it, so the two are looked up in the CUDA runtime by ctypes: first in the one that the process has
 loaded already, since a second copy would have nothing to do with it. A job without CUDA says so, and goes on.

@@ -7,6 +7,7 @@ exported by hand.
 """
 
 import os
+import sys
 from typing import NamedTuple, Optional
 
 # (launcher, rank, size, local rank, what else has to be set), innermost first
@@ -30,10 +31,20 @@ class Place(NamedTuple):
 
 
 def place_in_job(environment=None) -> Place:
-    """Rank 0 of 1 where no launcher is found."""
+    """Rank 0 of 1 where no launcher is found. Ends the program where the variables of one make no sense."""
     environment = os.environ if environment is None else environment
     for launcher, rank, size, local_rank, marker in LAUNCHERS:
         if rank in environment and size in environment and (marker is None or marker in environment):
-            local = int(environment[local_rank]) if local_rank in environment else None
-            return Place(launcher, int(environment[rank]), int(environment[size]), local)
+            local = _number(environment, local_rank) if local_rank in environment else None
+            place = Place(launcher, _number(environment, rank), _number(environment, size), local)
+            if place.rank >= place.size:
+                sys.exit(f"{rank}={place.rank} and {size}={place.size} ({launcher}): no rank of a job")
+            return place
     return Place("none", 0, 1, 0)
+
+
+def _number(environment, name):
+    word = environment[name]
+    if not (word.isascii() and word.isdigit()):
+        sys.exit(f"{name}={word!r} in the environment is no number of a rank or of ranks")
+    return int(word)

@@ -20,6 +20,7 @@ import ctypes
 import json
 import sys
 
+from counts import count
 from launcher_variables import place_in_job
 
 UNIQUE_ID_BYTES = 128
@@ -119,7 +120,7 @@ class Caller:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", default="libnccl.so.2", help="NCCL's library (default %(default)s)")
-    parser.add_argument("--iterations", type=int, default=3, help="how often all is called (default %(default)s)")
+    parser.add_argument("--iterations", type=count, default=3, help="how often all is called (default %(default)s)")
     options = parser.parse_args()
 
     place = place_in_job()

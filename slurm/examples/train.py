@@ -27,6 +27,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from annotations import annotate, step
+from counts import count
 from cuda_profiler import CudaProfiler, steps_from_words
 from launcher_variables import place_in_job
 
@@ -126,6 +127,14 @@ def join_job(place, options):
                                local_device_ids=local_devices(place, options.platform, os.environ), **where)
 
 
+def find_devices(platform):
+    """Ends the program where JAX has none of the kind that was asked for."""
+    try:
+        jax.devices()
+    except (RuntimeError, AssertionError) as error:  # the latter where jaxlib was built without CUDA
+        sys.exit(f"train.py: JAX finds no device for --platform {platform}: {error or 'its jaxlib has no CUDA'}")
+
+
 def train(n_steps, profiler):
     """Trains, and returns the seconds that the loop took; the losses are on rank 0's output."""
     # Not jax.make_mesh: it takes each node's CPUs for a slice of a TPU pod and refuses.
@@ -151,19 +160,22 @@ def train(n_steps, profiler):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=20, help="training steps (default %(default)s)")
+    parser.add_argument("--steps", type=count, default=20, help="training steps (default %(default)s)")
     parser.add_argument("--platform", choices=("auto", "cpu", "gpu"), default="auto",
                         help="auto takes GPUs where there are any (default %(default)s)")
     parser.add_argument("--coordinator", metavar="HOST:PORT", help="where rank 0 listens: a free port on its node")
     parser.add_argument("--cuda-profiler", metavar="FIRST-LAST", type=steps_from_words,
                         help="call cudaProfilerStart before step FIRST and cudaProfilerStop after step LAST")
     options = parser.parse_args()
+    if options.cuda_profiler and options.cuda_profiler[0] >= options.steps:
+        parser.error(f"--cuda-profiler begins at step {options.cuda_profiler[0]}, the last one is {options.steps - 1}")
 
     if options.platform != "auto":
         jax.config.update("jax_platforms", {"cpu": "cpu", "gpu": "cuda"}[options.platform])
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     place = place_in_job()
     join_job(place, options)
+    find_devices(options.platform)
 
     profiler = CudaProfiler(options.cuda_profiler, place.rank)
     try:

@@ -12,6 +12,7 @@ and steps and phases are marked.
 import argparse
 import os
 import socket
+import sys
 import time
 
 import torch
@@ -19,12 +20,14 @@ import torch.distributed as distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from annotations import annotate, step
+from counts import count
 
 FEATURES = 32
 HIDDEN = 128
 SAMPLES = 128
 LEARNING_RATE = 0.05
 SEED = 20
+OF_TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 
 def batch(rank, number, teacher, device):
@@ -62,9 +65,12 @@ def train(n_steps, device):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=20, help="training steps (default %(default)s)")
+    parser.add_argument("--steps", type=count, default=20, help="training steps (default %(default)s)")
     options = parser.parse_args()
 
+    missing = [name for name in OF_TORCHRUN if name not in os.environ]
+    if missing:
+        sys.exit(f"train_torch.py: start it by torchrun, as in its --help; not set: {', '.join(missing)}")
     local_rank = int(os.environ["LOCAL_RANK"])
     has_gpus = torch.cuda.is_available()
     device = torch.device("cuda", local_rank) if has_gpus else torch.device("cpu")
