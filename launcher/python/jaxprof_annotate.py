@@ -50,9 +50,15 @@ def _attached_domain():
         fault = _why_not()
     except Exception as error:  # without the package, with one from before it had domains, or for another numpy
         fault = f"{error}; {ADVICE}"
-    if fault and os.environ.get("NVTX_INJECTION64_PATH"):
+    if fault and os.environ.get("NVTX_INJECTION64_PATH") and _speaks_for_all():
         _say(f"jaxprof_annotate: steps and phases are not recorded: {fault}")
     return None
+
+
+def _speaks_for_all():
+    """What one rank finds all of them find: a rank that some launcher numbers above 0 leaves it to rank 0."""
+    ranks = (os.environ.get(name, "0") for name in ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK"))
+    return all(rank == "0" for rank in ranks)
 
 
 def _why_not():

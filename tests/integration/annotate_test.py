@@ -105,6 +105,8 @@ class Annotate(tools.OwnFolderCase):
         line, = job.err.splitlines()
         self.assertTrue(line.startswith("jaxprof_annotate: steps and phases are not recorded: "), line)
         self.assertIn(f"into {PYTHON}", line)
+        other = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", *JOB, "no-nvtx", env=environment(RANK="3"))
+        self.assertEqual((other.status, other.err), (0, ""), "rank 0 says it for all")
 
     def test_a_broken_package_without_stderr_is_no_error(self):
         for words in (["broken-nvtx"], ["broken-nvtx", "full"]):
