@@ -97,10 +97,14 @@ RankIdentity read_row(const Env& env, const Row& row) noexcept {
 }
 
 // The size may be in SLURM_NTASKS only.
-RankIdentity read_slurm_step(const Env& env) noexcept {
+Row slurm_row(const Env& env) noexcept {
   Row row = kSlurmRow;
   if (number_variable(env, row.size) < 0) row.size = "SLURM_NTASKS";
-  return read_row(env, row);
+  return row;
+}
+
+RankIdentity read_slurm_step(const Env& env) noexcept {
+  return read_row(env, slurm_row(env));
 }
 
 // An Indexed Job numbers its pods, of which each is one rank; how many there are is not told, but for
@@ -219,11 +223,16 @@ RankIdentity resolve_plain_rank(const Env& env) noexcept {
 }
 
 RankColumns find_unusable_rank(const Env& env) noexcept {
+  RankColumns unmarked;
   for (const Row& row : kRows) {
-    const bool is_batch_script = row.launcher == Launcher::kSlurm && env.get(row.marker) == nullptr;
-    if (env.get(row.rank) != nullptr && !is_batch_script) return {row.rank, row.size};
+    if (env.get(row.rank) == nullptr) continue;
+    const bool is_of_slurm = row.launcher == Launcher::kSlurm;
+    const RankColumns columns = {row.marker, row.rank, is_of_slurm ? slurm_row(env).size : row.size};
+    if (env.get(row.marker) != nullptr) return columns;
+    // Without a step it is a batch script. Of others that share a variable the last in the table asks for least.
+    if (!is_of_slurm) unmarked = columns;
   }
-  return {};
+  return unmarked;
 }
 
 bool is_per_rank_variable(const char* variable, const RankVariables& named) noexcept {

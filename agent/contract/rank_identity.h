@@ -70,12 +70,13 @@ RankIdentity resolve_launcher_rank(const Env& env, pid_t pid) noexcept;
 // RANK and WORLD_SIZE alone, whatever launcher is around: the language of launchers that have no marker of their own.
 RankIdentity resolve_plain_rank(const Env& env) noexcept;
 
-// Where no rank is known: the first launcher of the table whose variable for the rank is set all the same, and how it
-// calls that and the size. Null names if there is none. A Slurm batch script is none: it has a rank of 0 that means
-// nothing.
+// Where no rank is known: the variables of the launcher whose rank is set all the same, which is the first of the table
+// that its marker shows to be there, else the last. Null names if there is none. A Slurm batch script is none: it has a
+// rank of 0 that means nothing.
 struct RankColumns {
+  const char* marker = nullptr;  // may be `rank` or `size`
   const char* rank = nullptr;
-  const char* size = nullptr;
+  const char* size = nullptr;  // null: this launcher does not tell it
 };
 RankColumns find_unusable_rank(const Env& env) noexcept;
 

@@ -145,8 +145,9 @@ void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcep
 // The rank of a process of the task. The variables that --rank-from names decide where they tell a rank. Else, what
 // srun told the wrapper by SLURM_TASK_PID is true for its child as well, which has another pid: only if a launcher
 // inside the task has changed the variables since does the process have a rank of its own. RANK and WORLD_SIZE, which
-// come behind Slurm's in the table, count as such a change only where the command is known to start ranks: programs set
-// them for other ends. The result's rank_variable points into `plan` or to a literal.
+// come behind others in the table and behind JAXPROF_RANK, count as such a change only where the command is known to
+// start ranks: programs set them for other ends. There they are the process's own, whatever told the wrapper's rank.
+// The result's rank_variable points into `plan` or to a literal.
 RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexcept;
 
 // Ends the recording of all processes of the task, unless it has been ended before. True if this call did it.

@@ -155,6 +155,29 @@ TEST_F(ProcessRank, IsThatOfPlainVariablesOnlyBelowALauncherThatSetThem) {
   EXPECT_EQ(rank_of(task_), "Slurm 1 SLURM_PROCID");
 }
 
+// Who starts ranks hands its own environment down, with what told the wrapper's rank.
+TEST_F(ProcessRank, IsThatOfAnInnerLauncherWhateverToldTheWrappers) {
+  plan_.has_inner_ranks = 1;
+  const std::vector<std::vector<std::string>> wrappers = {
+      {"JAXPROF_RANK=1", "JAXPROF_WORLD_SIZE=2"},
+      {"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2"},
+      {"RANK=1", "WORLD_SIZE=2"},
+  };
+  for (const std::vector<std::string>& wrapper : wrappers) {
+    wrap(wrapper);
+    std::vector<std::string> worker = wrapper[0] == "RANK=1" ? std::vector<std::string>() : wrapper;
+    worker.insert(worker.end(), {"RANK=5", "WORLD_SIZE=8"});
+    EXPECT_EQ(rank_of(worker), "RANK and WORLD_SIZE 5 RANK") << wrapper[0];
+  }
+}
+
+TEST_F(ProcessRank, IsThatOfTheNamedVariableBelowAnInnerLauncherToo) {
+  plan_.has_inner_ranks = 1;
+  name_variables("MY_RANK", "MY_SIZE");
+  wrap({"MY_RANK=6", "MY_SIZE=8"});
+  EXPECT_EQ(rank_of({"MY_RANK=6", "MY_SIZE=8", "RANK=5", "WORLD_SIZE=8"}), "--rank-from 6 MY_RANK");
+}
+
 TEST_F(ProcessRank, IsThatOfTheNamedVariableAsItIsInTheProcess) {
   name_variables("MY_RANK", "MY_SIZE");
   wrap(with(task_, {"MY_RANK=6", "MY_SIZE=8"}));

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <vector>
 
 #include "agent/contract/rank_identity.h"
+#include "tests/unit/base/temp_folder.h"
 #include "tests/unit/contract/environment.h"
 
 namespace jaxprof {
@@ -36,10 +38,42 @@ TEST(DescribeUnknownRank, NamesJobsOfPbsAndLsf) {
   EXPECT_EQ(described({"LSB_JOBID=12", "LSB_DJOB_NUMPROC=1"}), "");
 }
 
+TEST(DescribeUnknownRank, IsSilentInAPbsJobOfOneProcess) {
+  EXPECT_EQ(described({"PBS_JOBID=12.server", "PBS_NP=1"}), "");
+  EXPECT_NE(described({"PBS_JOBID=12.server", "PBS_NP=2"}), "");
+  const test::TempFolder folder;
+  const std::string path = folder.file("nodes");
+  const std::vector<std::string> job = {"PBS_JOBID=12.server", "NCPUS=1", "PBS_NODEFILE=" + path};
+  EXPECT_NE(described(job), "") << "no file";
+  std::ofstream(path) << "n1\n";
+  EXPECT_EQ(described(job), "");
+  std::ofstream(path) << "n1\nn1\n";
+  EXPECT_NE(described(job), "") << "two processes";
+  EXPECT_NE(described({"PBS_JOBID=12.server", "PBS_NODEFILE=" + folder.path()}), "") << "a folder";
+}
+
 TEST(DescribeUnknownRank, NamesNumbersThatDoNotFit) {
   EXPECT_EQ(described({"RANK=4", "WORLD_SIZE=4"}), "RANK=4 is no number below WORLD_SIZE=4");
+  EXPECT_EQ(described({"SLURM_STEP_ID=0", "SLURM_PROCID=5", "SLURM_NTASKS=4"}),
+            "SLURM_PROCID=5 is no number below SLURM_NTASKS=4");
+  EXPECT_EQ(described({"SLURM_STEP_ID=0", "SLURM_PROCID=5", "SLURM_STEP_NUM_TASKS=2", "SLURM_NTASKS=8"}),
+            "SLURM_PROCID=5 is no number below SLURM_STEP_NUM_TASKS=2");
+}
+
+TEST(DescribeUnknownRank, NamesWhatANumberLacks) {
   EXPECT_EQ(described({"RANK=4"}), "RANK=4 is set without WORLD_SIZE");
+  EXPECT_EQ(described({"PALS_RANKID=1", "PMI_SIZE=4"}), "PALS_RANKID=1 is set without PALS_APID");
+  EXPECT_EQ(described({"OMPI_COMM_WORLD_RANK=1"}), "OMPI_COMM_WORLD_RANK=1 is set without OMPI_COMM_WORLD_SIZE");
+}
+
+TEST(DescribeUnknownRank, NamesNumbersThatAreNone) {
   EXPECT_EQ(described({"PMIX_RANK=x"}), "PMIX_RANK=x is no number");
+  EXPECT_EQ(described({"RANK=x", "WORLD_SIZE=4"}), "RANK=x is no number");
+  EXPECT_EQ(described({"RANK=-1", "WORLD_SIZE=x"}), "RANK=-1 is no number");
+}
+
+TEST(DescribeUnknownRank, NamesTheLauncherThatIsThereRatherThanOneThatIsNot) {
+  EXPECT_EQ(described({"PALS_RANKID=1", "PMI_RANK=4", "PMI_SIZE=4"}), "PMI_RANK=4 is no number below PMI_SIZE=4");
 }
 
 TEST(DescribeUnknownRank, NamesWhatAJobSetLacks) {

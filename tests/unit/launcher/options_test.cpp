@@ -118,6 +118,19 @@ TEST(ParseOptions, NameWhatIsWrongAndWhere) {
   EXPECT_THAT(refusal({"--if", std::string(2000, '1'), "c"}), HasSubstr("--if"));
 }
 
+// As of `--if "$UNSET"`: taken for no value at all, it would trace other ranks than the user meant.
+TEST(ParseOptions, RefuseAnEmptyValue) {
+  for (const std::string option :
+       {"--output", "--rank-from", "--ranks", "--local-ranks", "--nodes", "--sample-ranks", "--if", "--step-marker",
+        "--spool", "--spool-limit", "--margin", "--on-conflict", "--grace", "--wait", "--publish-rate"}) {
+    const std::string reason = option + " needs a value";
+    EXPECT_EQ(refusal({option, "", "--", "c"}), reason);
+    EXPECT_EQ(refusal({option + "=", "--", "c"}), reason);
+    EXPECT_EQ(refusal({"c"}, (option + " ''").c_str()), "JAXPROF_OPTIONS: " + reason);
+  }
+  EXPECT_EQ(refusal({"--force-overwrite=", "c"}), "--force-overwrite needs a value");
+}
+
 TEST(ParseOptions, TheCommandLineWinsOverTheVariable) {
   const Options options = parsed({"-o", "b/y", "c"}, "-o 'a b/x' --ranks 3 --strict");
   EXPECT_EQ(options.output, "b/y");
