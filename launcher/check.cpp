@@ -83,9 +83,10 @@ class Check {
     if (!plan_.rank.is_known()) remark("no launcher that numbers ranks was found: files are named after host and pid");
     if (!plan_.fault.empty()) fault(plan_.fault);
     if (!plan_.unset_variable.empty()) {
-      remark(plan_.unset_variable + " is not set: it becomes unset-" + plan_.unset_variable);
+      remark(plan_.unset_variable + " is not set or empty: it becomes unset-" + plan_.unset_variable);
     }
-    if (!plan_.undecided.empty()) remark("the selection depends on " + plan_.undecided + ", which is not known here");
+    if (plan_.is_nameless) remark("the name of a file comes out empty, \".\" or \"..\": it is the rank's instead");
+    if (!plan_.undecided.empty()) remark("the selection depends on " + plan_.undecided);
     if (!plan_.stem.empty() && (exists(run_layout::spool_path(plan_.directory, plan_.stem)) ||
                                 exists(run_layout::part_spool_path(plan_.directory, plan_.stem)))) {
       remark(options_.can_replace_files

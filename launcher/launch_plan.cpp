@@ -13,13 +13,17 @@ struct Expansion {
   TemplateReport report;
 };
 
-Expansion expand(const std::string& text, bool is_stem, const TemplateValues& values, const Env& env) {
+Expansion expand_directory(const std::string& text, const TemplateValues& values, const Env& env) {
   char buffer[kPathBytes];
-  TextBuffer out(buffer, is_stem ? kStemBytes : sizeof buffer);
-  Expansion expansion;
-  expansion.report = expand_template(text.c_str(), text.size(), is_stem, values, env, &out);
-  expansion.text = out.c_str();
-  return expansion;
+  TextBuffer out(buffer, sizeof buffer);
+  const TemplateReport report = expand_template(text.c_str(), text.size(), false, values, env, &out);
+  return {out.c_str(), report};
+}
+
+Expansion expand_name(const std::string& text, const TemplateValues& values, const Env& env) {
+  char stem[kStemBytes];
+  const TemplateReport report = expand_stem(text.c_str(), values, env, stem);
+  return {stem, report};
 }
 
 std::string without_slash_at_end(std::string directory) {
@@ -59,14 +63,18 @@ void name_output(const Options& options, const Node& node, const Env& env, Launc
   const std::string& text = options.output;
   const std::size_t stem_begin = stem_offset(text.c_str());
   TemplateValues values{plan->rank, &plan->run, node.host.c_str(), node.pid};
-  const Expansion directory = expand(text.substr(0, stem_begin), false, values, env);
+  const Expansion directory = expand_directory(text.substr(0, stem_begin), values, env);
   plan->directory = without_slash_at_end(directory.text);
   plan->state_directory = run_layout::run_state_directory(plan->directory, plan->run.run_id);
   plan->stem_template = text.substr(stem_begin);
-  const Expansion stem = expand(plan->stem_template, true, values, env);
+  const Expansion stem = expand_name(plan->stem_template, values, env);
+  plan->is_nameless = stem.report.is_no_name && !options.has_inner_ranks;
+  ++values.rank.rank;
+  plan->is_named_by_rank = expand_name(plan->stem_template, values, env).text != stem.text;
+  values.rank = plan->rank;
   // The job's process has another pid: a name that depends on it is its own to make.
   values.pid = node.pid + 1;
-  const bool is_of_process = expand(plan->stem_template, true, values, env).text != stem.text;
+  const bool is_of_process = expand_name(plan->stem_template, values, env).text != stem.text;
   if (!options.has_inner_ranks && !is_of_process) plan->stem = stem.text;
   for (const Expansion* part : {&directory, &stem}) {
     if (plan->unset_variable.empty()) plan->unset_variable = part->report.unset_variable;

@@ -25,10 +25,12 @@ struct LaunchPlan {
   std::string directory;   // expanded; no slash at its end unless it is "/"
   std::string state_directory;
   std::string stem_template;
-  std::string stem;            // what a process with the task's own rank writes to; "" if only the process can know
-  std::string rank_fault;      // rank_fault.h
-  std::string unset_variable;  // named in the template and not set; "" if none
-  std::string fault;           // why the output has no usable name; "" if it has
+  std::string stem;               // what a process with the task's own rank writes to; "" if only the process can know
+  bool is_named_by_rank = false;  // another rank would write to another file
+  std::string rank_fault;         // rank_fault.h
+  std::string unset_variable;     // named in the template and not set, or empty; "" if none
+  bool is_nameless = false;       // the template gives no name for a file here: `stem` is the rank's
+  std::string fault;              // why the output has no usable name; "" if it has
 
   // The wrapper that speaks for the run: of rank 0, or of a run whose ranks are not known.
   bool is_speaker() const { return rank.rank <= 0; }

@@ -44,8 +44,9 @@ std::optional<OutputClaim> NameClaims::claim_in_slot(const ProcessSlot& slot, co
 }
 
 Result<OutputClaim> NameClaims::new_claim(const ProcessSlot& slot) {
-  const std::string stem = text_of(slot.stem);
-  if (!is_plain_name(stem)) return fail(ErrorCode::kOutputFailed, "its name '" + stem + "' is no file name");
+  std::string stem = text_of(slot.stem);
+  // The process has died before it could name itself, or has gone wild.
+  if (!is_plain_name(stem)) stem = run_layout::task_name(slot.rank.rank, source_.host, slot.pid);
   if (unused_ && unused_->stem == stem) return *std::exchange(unused_, std::nullopt);
   const std::string own = run_layout::stem_of_process(stem, source_.host, slot.pid);
   const bool is_first = seen_stems_.insert(stem).second && (!source_.claim || source_.claim->stem != stem);

@@ -26,6 +26,10 @@ namespace {
 constexpr std::uint32_t kRingBytes = 1u << 20;
 constexpr std::uint64_t kStateLogBytes = 16u << 20;
 
+std::string describe_nameless(const Options& options) {
+  return "--output " + options.output + " gives no name for a file: it is named after its rank";
+}
+
 TaskStart make_start(const Options& options, const Node& node, const LaunchPlan& plan) {
   TaskStart start;
   start.run_id = plan.run.run_id;
@@ -50,8 +54,10 @@ TaskStart make_start(const Options& options, const Node& node, const LaunchPlan&
   start.command = options.command;
   start.version = JAXPROF_VERSION;
   if (!plan.unset_variable.empty()) {
-    start.notes.push_back(plan.unset_variable + " is not set: it is unset-" + plan.unset_variable + " in names");
+    start.notes.push_back(plan.unset_variable + " is not set or empty: it is unset-" + plan.unset_variable +
+                          " in names");
   }
+  if (plan.is_nameless) start.notes.push_back(describe_nameless(options));
   if (!plan.rank_fault.empty()) start.notes.push_back(plan.rank_fault);
   return start;
 }
@@ -160,7 +166,8 @@ Status settle_hooks(const Options& options, const std::vector<std::string>& envi
 
 void say_faults_of_variables(const Options& options, const LaunchPlan& plan) {
   if (const std::string& name = plan.unset_variable; !name.empty()) {
-    say_once(options, plan, "unset-" + name, "--output names " + name + ", which is not set: it becomes unset-" + name);
+    say_once(options, plan, "unset-" + name,
+             "--output names " + name + ", which is not set or empty: it becomes unset-" + name);
   }
   if (!plan.rank_fault.empty()) say_once(options, plan, "rank-variable", plan.rank_fault);
 }
@@ -197,6 +204,7 @@ Status set_up(const Options& options, const Env& env, Task* task) {
 
 Status make_run_directory(const LaunchPlan& plan) {
   if (auto s = make_directories(plan.directory); !s) return s;
+  if (plan.is_nameless) say_once(options, plan, "no-name", describe_nameless(options));
   return make_directories(plan.state_directory);
 }
 

@@ -98,7 +98,7 @@ bool stay_out(StopReason reason) noexcept {
   return false;
 }
 
-void expand_stem(const RankIdentity& rank, const Env& env) noexcept {
+void name_output(const RankIdentity& rank, const Env& env) noexcept {
   const SessionPlan& plan = session.page->plan;
   ProcessSlot& slot = *session.slot;
   TemplateValues values;
@@ -106,9 +106,7 @@ void expand_stem(const RankIdentity& rank, const Env& env) noexcept {
   values.run = &plan.run;
   values.host = plan.host;
   values.pid = slot.pid;
-  TextBuffer stem(slot.stem, sizeof slot.stem);
-  const TemplateReport report =
-      expand_template(plan.stem_template, std::strlen(plan.stem_template), true, values, env, &stem);
+  const TemplateReport report = expand_stem(plan.stem_template, values, env, slot.stem);
   copy_text(slot.unset_variable, sizeof slot.unset_variable, report.unset_variable);
 }
 
@@ -158,7 +156,7 @@ bool start_session() noexcept {
   copy_text(slot.rank_variable, sizeof slot.rank_variable, rank.rank_variable);
   if (!is_rank_selected(rank, env)) return false;
   if (const StopReason reason = find_stop(session.page); reason != StopReason::kNone) return stay_out(reason);
-  expand_stem(rank, env);
+  name_output(rank, env);
   session.clock = choose_event_clock();
   detail::event_clock.store(session.clock, std::memory_order_relaxed);
   if (const char* fault = open_session_files(rank); fault != nullptr) return give_up(fault, errno);

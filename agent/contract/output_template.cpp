@@ -94,9 +94,10 @@ void append_variable(const Macro& macro, bool is_stem, const Env& env, TextBuffe
   char name[64];
   const bool has_name = copy_name(macro, name);
   const char* value = has_name ? env.get(name) : nullptr;
-  if (macro.fallback != nullptr && (value == nullptr || *value == '\0')) {
+  const bool is_given = value != nullptr && *value != '\0';
+  if (macro.fallback != nullptr && !is_given) {
     append_fallback(macro, is_stem, out);
-  } else if (value == nullptr) {
+  } else if (!is_given) {
     out->append("unset-");
     if (has_name) append_file_name(out, name);
     if (report->unset_variable[0] == '\0') {
@@ -108,6 +109,13 @@ void append_variable(const Macro& macro, bool is_stem, const Env& env, TextBuffe
   } else {
     out->append(value);
   }
+}
+
+// The name of a rank whose template gives none.
+void append_name_of_rank(const TemplateValues& values, TextBuffer* out) noexcept {
+  if (!values.rank.is_known()) return append_host_and_pid(out, values);
+  out->append("rank");
+  out->append_number(static_cast<std::uint64_t>(values.rank.rank));
 }
 
 void append_macro(const Macro& macro, bool is_stem, const TemplateValues& values, const Env& env, TextBuffer* out,
@@ -204,6 +212,18 @@ TemplateReport expand_template(const char* text, std::size_t length, bool is_ste
     i += macro.length - 1;
   }
   if (out->is_truncated()) report.fault = TemplateFault::kTooLong;
+  return report;
+}
+
+TemplateReport expand_stem(const char* text, const TemplateValues& values, const Env& env,
+                           char (&stem)[kStemBytes]) noexcept {
+  TextBuffer out(stem, sizeof stem);
+  TemplateReport report = expand_template(text, std::strlen(text), true, values, env, &out);
+  report.is_no_name = *stem == '\0' || std::strcmp(stem, ".") == 0 || std::strcmp(stem, "..") == 0;
+  if (report.is_no_name) {
+    TextBuffer name(stem, sizeof stem);
+    append_name_of_rank(values, &name);
+  }
   return report;
 }
 

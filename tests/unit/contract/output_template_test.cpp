@@ -51,7 +51,6 @@ TEST(ExpandTemplate, UsesADefaultForWhatIsUnsetOrEmpty) {
   EXPECT_EQ(expand("%q{EMPTY:-x}").text, "x");
   EXPECT_EQ(expand("%q{JOB:-x}").text, "81");
   EXPECT_EQ(expand("%q{NO:-}").text, "");
-  EXPECT_EQ(expand("%q{EMPTY}").text, "");
   EXPECT_STREQ(expand("%q{NO:-x}").report.unset_variable, "");
 }
 
@@ -60,6 +59,37 @@ TEST(ExpandTemplate, AnUnsetVariableKeepsANameAndIsReported) {
   EXPECT_EQ(expanded.text, "runset-NO.unset-NOT_EITHER");
   EXPECT_STREQ(expanded.report.unset_variable, "NO");
   EXPECT_EQ(expanded.report.fault, TemplateFault::kNone);
+}
+
+TEST(ExpandTemplate, AnEmptyVariableNamesNothingEither) {
+  const Expanded expanded = expand("y/%q{EMPTY}");
+  EXPECT_EQ(expanded.text, "y/unset-EMPTY");
+  EXPECT_STREQ(expanded.report.unset_variable, "EMPTY");
+}
+
+TEST(ExpandStem, IsAlwaysANameThatAFileCanHave) {
+  const test::Environment environment{"DOT=.", "NAME=a"};
+  const RunIdentity run{"77", "3", 0, "77.3.0"};
+  TemplateValues values;
+  values.run = &run;
+  values.host = "n17";
+  values.pid = 4242;
+  const auto expand = [&](const char* text, bool* is_no_name) {
+    char stem[kStemBytes];
+    *is_no_name = expand_stem(text, values, environment.env(), stem).is_no_name;
+    return std::string(stem);
+  };
+  bool is_no_name = false;
+  EXPECT_EQ(expand("%q{DOT}%q{DOT}%q{DOT}", &is_no_name), "...");
+  EXPECT_EQ(expand("%q{NAME}", &is_no_name), "a");
+  EXPECT_FALSE(is_no_name);
+  for (const char* text : {"%q{NO:-}", "%q{DOT}", "%q{DOT}%q{DOT}"}) {
+    values.rank.rank = 136;
+    EXPECT_EQ(expand(text, &is_no_name), "rank136") << text;
+    EXPECT_TRUE(is_no_name);
+    values.rank.rank = -1;
+    EXPECT_EQ(expand(text, &is_no_name), "n17.4242") << text;
+  }
 }
 
 TEST(ExpandTemplate, NothingOfAStemMakesADirectory) {

@@ -287,7 +287,8 @@ TEST_F(JaxprofExec, ARankByHandThatIsNoneIsSaid) {
 TEST_F(JaxprofExec, AnUnsetVariableIsSaidOncePerRun) {
   be_rank(0, 2);
   const std::vector<std::string> arguments = {"-o", "prof/rank%r.%q{NOT_SET}", "true"};
-  EXPECT_THAT(run(arguments).err, HasSubstr("--output names NOT_SET, which is not set: it becomes unset-NOT_SET"));
+  EXPECT_THAT(run(arguments).err,
+              HasSubstr("--output names NOT_SET, which is not set or empty: it becomes unset-NOT_SET"));
   unset("JAXPROF_RANK");
   set("JAXPROF_RANK", "1");
   EXPECT_THAT(run(arguments).err, Not(HasSubstr("NOT_SET, which")));
@@ -334,6 +335,14 @@ TEST_F(JaxprofExec, CheckOfManyRanksIsOneTableAndLeavesNothing) {
 }
 
 struct Pipe {
+TEST_F(JaxprofExec, ANameThatIsNoneIsSettledBeforeTheJobStarts) {
+  be_rank(0, 1);
+  set("DOTS", "..");
+  EXPECT_THAT(run({"-o", "prof/%q{DOTS}", "true"}).err,
+              HasSubstr("--output prof/%q{DOTS} gives no name for a file: it is named after its rank"));
+  EXPECT_EQ(start_record("rank0").stem, "rank0");
+}
+
   UniqueFd in, out;
 };
 

@@ -107,4 +107,11 @@ TEST(LaunchPlan, ANameThatIsTooLongIsAFaultOfTheRank) {
 }
 
 }  // namespace
+TEST(LaunchPlan, ANameThatIsNoneIsTheRanks) {
+  const LaunchPlan plan = plan_for({"-o", "d/%q{NO:-.}", "c"}, rank_3_of_4());
+  EXPECT_EQ(plan.stem, "rank3");
+  EXPECT_TRUE(plan.is_nameless);
+  EXPECT_FALSE(plan_for({"-o", "d/%r", "c"}, rank_3_of_4()).is_nameless);
+}
+
 }  // namespace jaxprof::launcher

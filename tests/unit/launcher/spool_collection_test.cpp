@@ -107,6 +107,14 @@ TEST_F(SpoolCollectionTest, ANameThatIsTakenStaysAnothers) {
   EXPECT_FALSE(has("rank0.jxspool.part")) << "the claim that nobody used is gone";
 }
 
+TEST_F(SpoolCollectionTest, ANameThatIsNoneDoesNotKeepASpoolOnTheNode) {
+  for (const char* stem : {"", ".", "..", "a/b"}) process(SlotState::kEnded, stem, "recorded");
+  const auto processes = collect();
+  EXPECT_EQ(processes[0].spool, "rank0.jxspool");
+  EXPECT_EQ(processes[3].spool, "rank0.n1." + std::to_string(kGone + 3) + ".jxspool");
+  for (const PublishedProcess& process : processes) EXPECT_EQ(process.kept, "") << process.spool;
+}
+
 TEST_F(SpoolCollectionTest, AKilledProcessIsPublishedAsCut) {
   process(SlotState::kRecording, "rank0", "up to the kill");
   const auto processes = collect();
