@@ -25,7 +25,7 @@ std::string describe_rank(const RankIdentity& rank) {
 
 std::string describe_decision(const Options& options, const LaunchPlan& plan) {
   if (!plan.is_wrapped) return "not selected: the command is executed in place";
-  if (!plan.undecided.empty()) return "each process decides: " + plan.undecided + " is not known here";
+  if (!plan.undecided.empty()) return "each process decides: it depends on " + plan.undecided;
   if (options.has_inner_ranks) return "each process decides: the command starts ranks of its own";
   return "traced";
 }

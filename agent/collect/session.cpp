@@ -84,7 +84,6 @@ bool is_rank_selected(const RankIdentity& rank, const Env& env) noexcept {
   TextBuffer note(session.slot->note, sizeof session.slot->note);
   note.append("the selection needs ");
   note.append(result.unknown);
-  note.append(", which is not known here");
   session.slot->state.store(SlotState::kFailed, std::memory_order_release);
   return false;
 }

@@ -39,12 +39,14 @@ class Reader {
                    : value.number != 0 ? ConditionValue::kTrue
                                        : ConditionValue::kFalse;
     std::memcpy(result.unknown_variable, unknown_, sizeof unknown_);
+    result.is_set = unknown_[0] != '\0' && env_.get(unknown_) != nullptr && !is_number_of_rank(unknown_);
     result.is_constant = is_constant_;
     return result;
   }
 
  private:
   static constexpr int kMaxDepth = 64;
+  static constexpr const char* kNumbersOfRank[] = {"rank", "local_rank", "node", "world_size"};
 
   void skip_blanks() noexcept {
     while (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n') ++at_;
@@ -135,6 +137,14 @@ class Reader {
     const Value value = look_up(name);
     if (!value.is_known && unknown_[0] == '\0') std::memcpy(unknown_, name, length + 1);
     return value;
+  }
+
+  // The names that mean the rank's own numbers, whatever the environment has under them.
+  static bool is_number_of_rank(const char* name) noexcept {
+    for (const char* own : kNumbersOfRank) {
+      if (std::strcmp(name, own) == 0) return true;
+    }
+    return false;
   }
 
   Value look_up(const char* name) const noexcept {

@@ -23,11 +23,17 @@ struct ConditionResult {
   ConditionValue value = ConditionValue::kInvalid;
   std::size_t fault_offset = 0;    // of kInvalid: where reading stopped
   char unknown_variable[64] = {};  // of kUnknown: the first such variable; "" if a division alone is at fault
+  bool is_set = false;             // the unknown variable has a value, which is no integer
   bool is_constant = true;         // no variable occurs in it: the same on every rank
 
   // What a kUnknown lacks, in words.
   const char* unknown() const noexcept {
     return unknown_variable[0] != '\0' ? unknown_variable : "the result of a division by zero (or beyond 64 bits)";
+  }
+  // What is wrong with that, to follow unknown() in a message.
+  const char* why_unknown() const noexcept {
+    if (unknown_variable[0] == '\0') return "";
+    return is_set ? ", which is set here, but to no integer" : ", which is not known here";
   }
 };
 

@@ -44,10 +44,12 @@ class Conjunction {
   void add(bool holds) noexcept {
     if (!holds) is_refuted_ = true;
   }
-  void add_unknown(const char* what) noexcept {
+  void add_unknown(const char* what, const char* why = ", which is not known here") noexcept {
     if (result_.selected == Selected::kUnknown) return;
     result_.selected = Selected::kUnknown;
-    TextBuffer(result_.unknown, sizeof result_.unknown).append(what);
+    TextBuffer unknown(result_.unknown, sizeof result_.unknown);
+    unknown.append(what);
+    unknown.append(why);
   }
   void add_list(const char* list, std::int32_t number, const char* what) noexcept {
     if (list[0] == '\0') return;
@@ -61,7 +63,7 @@ class Conjunction {
     if (text[0] == '\0') return;
     const ConditionResult condition = evaluate_condition(text, rank, env);
     if (condition.value == ConditionValue::kUnknown) {
-      add_unknown(condition.unknown());
+      add_unknown(condition.unknown(), condition.why_unknown());
     } else {
       add(condition.value == ConditionValue::kTrue);
     }

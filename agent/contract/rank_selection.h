@@ -28,12 +28,12 @@ struct RankSelection {
 enum class Selected {
   kYes,
   kNo,
-  kUnknown,  // it depends on a number that is not known here; `unknown` names it
+  kUnknown,  // it depends on a number that is not known here; `unknown` says on which
 };
 
 struct SelectionResult {
   Selected selected = Selected::kYes;
-  char unknown[64] = {};  // "rank", "local rank", "node", "world size" or the name of a variable
+  char unknown[112] = {};  // e.g. "local rank, which is not known here"; "" unless kUnknown
 };
 
 // "8", "0-15", "0-1023:128", joined by commas. False: not such a list; `*fault_offset` says where.

@@ -45,6 +45,9 @@ TEST(Condition, WhatIsNotSetOrNoIntegerIsUnknown) {
   }
   EXPECT_STREQ(evaluate("rank==5 && NOT_SET==ALSO_NOT").unknown_variable, "NOT_SET");
   EXPECT_STREQ(evaluate("1%0 == NOT_SET").unknown(), "NOT_SET");
+  EXPECT_STREQ(evaluate("rank==5 && NOT_SET==1").why_unknown(), ", which is not known here");
+  EXPECT_STREQ(evaluate("WORD==0").why_unknown(), ", which is set here, but to no integer");
+  EXPECT_STREQ(evaluate("1/(rank-rank)").why_unknown(), "");
   EXPECT_STREQ(evaluate("1/(rank-rank)").unknown(), "the result of a division by zero (or beyond 64 bits)");
 }
 

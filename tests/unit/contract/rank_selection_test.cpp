@@ -105,14 +105,14 @@ TEST(IsSelected, AllPartsMustHold) {
 TEST(IsSelected, AnUnknownNumberIsNamed) {
   RankSelection selection;
   std::strcpy(selection.local_ranks, "0");
-  EXPECT_STREQ(select(selection, RankIdentity()).unknown, "local rank");
+  EXPECT_STREQ(select(selection, RankIdentity()).unknown, "local rank, which is not known here");
   EXPECT_EQ(select(selection, RankIdentity()).selected, Selected::kUnknown);
   RankSelection sampled;
   sampled.sample_ranks = 2;
-  EXPECT_STREQ(select(sampled, rank_of(3, -1)).unknown, "world size");
+  EXPECT_STREQ(select(sampled, rank_of(3, -1)).unknown, "world size, which is not known here");
   RankSelection condition;
   std::strcpy(condition.condition, "SLURM_LOCALID==0");
-  EXPECT_STREQ(select(condition, rank_of(3)).unknown, "SLURM_LOCALID");
+  EXPECT_STREQ(select(condition, rank_of(3)).unknown, "SLURM_LOCALID, which is not known here");
 }
 
 TEST(IsSelected, AKnownNoWinsOverTheUnknown) {

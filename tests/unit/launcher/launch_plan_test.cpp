@@ -53,7 +53,7 @@ TEST(LaunchPlan, WhatTheWrapperDecidedIsNotLeftToProcesses) {
 TEST(LaunchPlan, WhatTheWrapperCannotDecideIs) {
   const LaunchPlan plan = plan_for({"--ranks", "3", "--if", "NOT_SET==1", "c"}, rank_3_of_4());
   EXPECT_TRUE(plan.is_wrapped);
-  EXPECT_EQ(plan.undecided, "NOT_SET");
+  EXPECT_EQ(plan.undecided, "NOT_SET, which is not known here");
   EXPECT_STREQ(plan.residual.condition, "NOT_SET==1");
 }
 
