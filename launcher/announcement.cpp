@@ -69,6 +69,7 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
 // "3 of 4 ranks", "60 processes", "4 ranks and 2 processes without a rank": only what said its rank is counted as one.
 std::string describe_written(std::int64_t n_ranks, std::int64_t n_without_rank, std::optional<std::int64_t> expected) {
   if (!expected && n_ranks == 0) return counted(n_without_rank, "process", "processes");
+  if (expected && *expected < n_ranks) expected.reset();  // it was no count of these ranks
   std::string text = expected ? fmt::format("{} of {} ranks", n_ranks, *expected) : counted(n_ranks, "rank", "ranks");
   if (n_without_rank > 0) text += " and " + counted(n_without_rank, "process", "processes") + " without a rank";
   return text;

@@ -31,8 +31,8 @@ std::string without_slash_at_end(std::string directory) {
   return directory.empty() ? "." : directory;
 }
 
-// Which parts of the selection a wrapper with inner ranks has answered: the nodes, and a condition that does not
-// depend on a rank.
+// What is left for processes that have ranks of their own: the wrapper has answered for the nodes, and for a condition
+// that does not depend on a rank.
 RankSelection residual_of_inner(const RankSelection& selection, const RankIdentity& task, const Env& env) {
   RankSelection residual = selection;
   if (task.node_index >= 0) residual.nodes[0] = '\0';
@@ -50,13 +50,10 @@ void decide(const Options& options, const Env& env, LaunchPlan* plan) {
   const SelectionResult result =
       options.has_inner_ranks ? is_task_selected(selection, plan->rank, env) : is_selected(selection, plan->rank, env);
   plan->is_wrapped = result.selected != Selected::kNo;
-  plan->residual = selection;
-  if (result.selected == Selected::kUnknown) {
-    plan->undecided = result.unknown;
-  } else if (!options.has_inner_ranks) {
-    plan->residual = RankSelection();
-  }
-  if (options.has_inner_ranks) plan->residual = residual_of_inner(selection, plan->rank, env);
+  if (result.selected == Selected::kUnknown) plan->undecided = result.unknown;
+  // Any command may turn out to start ranks: a launcher hides in a script.
+  plan->is_task_taken = result.selected == Selected::kYes && !options.has_inner_ranks;
+  plan->residual = residual_of_inner(selection, plan->rank, env);
 }
 
 void name_output(const Options& options, const Node& node, const Env& env, LaunchPlan* plan) {

@@ -1,5 +1,7 @@
 #include "launcher/run_end.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -65,7 +67,10 @@ std::string last_line_if_last(const std::string& directory, const std::string& s
     if (!text) continue;
     if (auto end = parse_task_end(*text)) ends.push_back(std::move(*end));
   }
-  return last_line(ends, expected_ranks, directory);
+  // What was expected are tasks; what was written may be ranks that they have started.
+  const bool is_other_count =
+      access(run_layout::mark_path(state_directory, run_layout::kUnforeseenRanks).c_str(), F_OK) == 0;
+  return last_line(ends, is_other_count ? std::nullopt : expected_ranks, directory);
 }
 
 }  // namespace jaxprof::launcher

@@ -116,6 +116,7 @@ const char* way_out_of_taken_name(const Options& options, const LaunchPlan& plan
   return options.can_replace_files ? "-f replaces only files of other runs that have ended"
                                    : "-f replaces files of ended runs";
 }
+  session->is_task_taken = plan.is_task_taken ? 1 : 0;
 
 // Says what many ranks find alike, once a run.
 void say_once(const Options& options, const LaunchPlan& plan, const std::string& mark, const std::string& text) {

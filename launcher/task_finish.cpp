@@ -13,6 +13,8 @@
 #include "launcher/announcement.h"
 #include "launcher/process_presence.h"
 #include "launcher/run_end.h"
+#include "launcher/run_marks.h"
+#include "launcher/unforeseen_ranks.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -98,6 +100,11 @@ std::vector<std::string> finish_task(const Options& options, const Task& task, c
     lines.push_back(end.notes.back());
   } else {
     end.notes = spools.notes();
+  }
+  if (std::string ranks = describe_unforeseen_ranks(*task.page, options.command.front()); !ranks.empty()) {
+    end.notes.push_back(ranks);
+    const bool is_first = make_mark(run_layout::mark_path(task.plan.state_directory, run_layout::kUnforeseenRanks));
+    if (is_first && !options.is_quiet) lines.push_back(std::move(ranks));
   }
   const std::string kept = describe_kept(task, end.processes);
   if (!kept.empty()) lines.push_back(kept);

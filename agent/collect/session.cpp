@@ -75,6 +75,7 @@ void copy_text(char* target, std::size_t capacity, const char* text) noexcept {
 }
 
 bool is_rank_selected(const RankIdentity& rank, const Env& env) noexcept {
+  if (session.page->plan.is_task_taken != 0 && is_rank_of_task(session.page->plan, rank)) return true;
   const SelectionResult result = is_selected(session.page->plan.selection, rank, env);
   if (result.selected == Selected::kYes) return true;
   if (result.selected == Selected::kNo) {

@@ -40,6 +40,7 @@ inline constexpr const char* kSessionName = "session";
 inline constexpr const char* kOwnerName = "owner";
 inline constexpr const char* kKeptEndName = "end.json";
 inline constexpr const char* kMarkPrefix = "said.";
+inline constexpr const char* kUnforeseenRanks = "inner-ranks";  // a mark: commands have started ranks of their own
 inline constexpr const char* kUnprofiledPrefix = "unprofiled.";
 inline constexpr const char* kCheckPrefix = "check.";
 

@@ -128,6 +128,10 @@ RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexc
   return task;
 }
 
+bool is_rank_of_task(const SessionPlan& plan, const RankIdentity& rank) noexcept {
+  return rank.rank == plan.task_rank.rank && rank.world_size == plan.task_rank.world_size;
+}
+
 ProcessSlot* claim_slot(SessionPage* page, std::uint32_t* index) noexcept {
   *index = page->claimed_slots.fetch_add(1, std::memory_order_acq_rel);
   if (*index >= kMaxProcessSlots) return nullptr;

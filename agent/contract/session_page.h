@@ -117,6 +117,7 @@ struct SessionPlan {
   RankVariables rank_variables;   // --rank-from
   std::uint32_t has_inner_ranks;  // 1: the command starts ranks of its own
   StepMarker step_marker;         // --step-marker
+  std::uint32_t is_task_taken;    // 1: the wrapper has decided for `task_rank`; the rest is for ranks other than that
 };
 
 struct SessionPage {
@@ -154,6 +155,9 @@ RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexc
 bool stop_recording(SessionPage* page, StopReason reason) noexcept;
 
 // Takes the next free slot; null if none is left.
+// True if `rank` of a process is the one that the wrapper has for the task, and not one that the command has started.
+bool is_rank_of_task(const SessionPlan& plan, const RankIdentity& rank) noexcept;
+
 ProcessSlot* claim_slot(SessionPage* page, std::uint32_t* index) noexcept;
 
 // Field 22 of /proc/`pid`/stat, in clock ticks since boot; 0 if the process is gone.

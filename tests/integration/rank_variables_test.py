@@ -142,17 +142,26 @@ class Unknown(LauncherCase):
 class Workers(LauncherCase):
     """Four processes at once in one task."""
 
-    def start_workers(self, script, *options):
+    def start_workers(self, script, *options, is_foreseen=True):
         write_script("four.sh", f"#!/bin/sh\nfor worker in 0 1 2 3; do\n{script} {PROGRAM} &\ndone\nwait\n")
         job = launch(tools.EXEC, "-o", "prof/rank%r", *options, "--", "./four.sh", SLURM_JOB_ID=5, SLURM_STEP_ID=0,
                      SLURM_PROCID=0, SLURM_LOCALID=0, SLURM_NODEID=0, SLURM_STEP_NUM_TASKS=1, SLURM_TASK_PID=1)
         self.assert_status(job, 0)
-        self.assert_two_lines(job.err)
+        if is_foreseen:
+            self.assert_two_lines(job.err)
+        else:
+            self.assert_told_of_ranks(job)
         self.assertEqual(self.run_ids(), ["5.0.0"])
         self.assert_status(tools.merge("prof"), tools.DONE)
         with RunFile("run.h5") as run:
             self.assertEqual([task["state"] for task in run.rows("job/tasks")], ["profiled"])
             return run.rows("job/processes")
+
+    def assert_told_of_ranks(self, job):
+        first, told, last = job.lines_of_jaxprof()
+        self.assertIn("1 of 1 ranks traced", first)
+        self.assertRegex(told, r"four\.sh has started ranks of its own \(rank \d of 4 behind rank 0 of 1\), .*--inner-ranks")
+        self.assertRegex(last, r"\b2 ranks written")
 
     def test_without_ranks_of_their_own_share_the_tasks(self):
         processes = self.start_workers("")
@@ -169,6 +178,13 @@ class Workers(LauncherCase):
         self.assertEqual(sorted((row["rank"], row["local_rank"], row["world_size"]) for row in processes),
                          [(rank, rank, 4) for rank in range(4)])
         self.assertEqual(self.spools(), [f"rank{rank}.jxspool" for rank in range(4)])
+
+    def test_of_a_torchrun_in_a_script_are_selected_by_their_own_ranks(self):
+        processes = self.start_workers("TORCHELASTIC_RUN_ID=none RANK=$worker WORLD_SIZE=4 LOCAL_RANK=$worker "
+                                       "GROUP_RANK=0 GROUP_WORLD_SIZE=1 MASTER_ADDR=n1 MASTER_PORT=29500",
+                                       "--ranks", "0,2", is_foreseen=False)
+        self.assertEqual(sorted((row["rank"], row["world_size"]) for row in processes), [(0, 4), (2, 4)])
+        self.assertEqual(self.spools(), ["rank0.jxspool", "rank2.jxspool"])
 
     def test_with_plain_variables_have_their_own_if_the_command_is_said_to_start_ranks(self):
         processes = self.start_workers("RANK=$worker WORLD_SIZE=4 LOCAL_RANK=$worker", "--inner-ranks")

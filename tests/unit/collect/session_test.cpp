@@ -220,6 +220,24 @@ TEST(Attach, AnUnselectedRankGoesDead) {
   EXPECT_TRUE(std::filesystem::is_empty(child.folder()));
 }
 
+TEST(Attach, WhatTheWrapperDecidedIsForItsOwnRankOnly) {
+  const auto wrap = [](SessionPlan& plan) {
+    std::snprintf(plan.selection.ranks, sizeof plan.selection.ranks, "0-2");
+    plan.is_task_taken = 1;
+    plan.task_rank.rank = 3;
+    plan.task_rank.world_size = 8;
+  };
+  ChildRun own;
+  wrap(own.plan());
+  ASSERT_EQ(own.run(kProgram, "one_event"), 0);
+  EXPECT_EQ(own.reported("attached"), 1);
+  ChildRun inner;
+  wrap(inner.plan());
+  inner.environment() = {"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4"};
+  ASSERT_EQ(inner.run(kProgram, "one_event"), 0);
+  EXPECT_EQ(inner.slot().state.load(), SlotState::kNotSelected);
+}
+
 TEST(Attach, ASelectionThatCannotBeDecidedIsAFailureWithItsReason) {
   ChildRun child;
   std::snprintf(child.plan().selection.ranks, sizeof child.plan().selection.ranks, "0-2");

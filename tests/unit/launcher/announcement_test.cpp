@@ -95,6 +95,14 @@ TEST(LastLine, CountsAsRanksOnlyWhatSaidItsRank) {
             "1 of 4 ranks and 2 processes without a rank written, 3 events, 0 dropped; p/ (30 B)");
 }
 
+TEST(LastLine, NeverCountsMoreRanksThanItSaysThereAre) {
+  TaskEnd end;
+  end.pid = 10;
+  end.processes = {{0, 10, 0, "ended", "a.jxspool", "", "", 1, 0, 10},
+                   {1, 11, 1, "ended", "b.jxspool", "", "", 1, 0, 10}};
+  EXPECT_EQ(last_line({end}, 1, "p"), "2 ranks written, 2 events, 0 dropped; p/ (20 B)");
+}
+
 TEST(LastLine, DoesNotBlameACommandThatNeverStarted) {
   EXPECT_EQ(last_line({TaskEnd()}, 1, "p"),
             "0 of 1 ranks written, 0 events, 0 dropped; p/ (0 B); the command could not be started");

@@ -47,7 +47,13 @@ TEST(LaunchPlan, AnUnselectedRankIsNotWrapped) {
 }
 
 TEST(LaunchPlan, WhatTheWrapperDecidedIsNotLeftToProcesses) {
-  EXPECT_TRUE(plan_for({"--ranks", "3", "c"}, rank_3_of_4()).residual.selects_all());
+  EXPECT_TRUE(plan_for({"--ranks", "3", "c"}, rank_3_of_4()).is_task_taken);
+  EXPECT_TRUE(plan_for({"--nodes", "1", "c"}, rank_3_of_4()).residual.selects_all());
+}
+
+TEST(LaunchPlan, RanksThatTurnUpBehindAScriptAreLeftTheSelection) {
+  EXPECT_STREQ(plan_for({"--ranks", "3", "bash", "launch.sh"}, rank_3_of_4()).residual.ranks, "3");
+  EXPECT_FALSE(plan_for({"--ranks", "3", "torchrun", "x.py"}, rank_3_of_4()).is_task_taken);
 }
 
 TEST(LaunchPlan, WhatTheWrapperCannotDecideIs) {
@@ -55,6 +61,7 @@ TEST(LaunchPlan, WhatTheWrapperCannotDecideIs) {
   EXPECT_TRUE(plan.is_wrapped);
   EXPECT_EQ(plan.undecided, "NOT_SET, which is not known here");
   EXPECT_STREQ(plan.residual.condition, "NOT_SET==1");
+  EXPECT_FALSE(plan.is_task_taken);
 }
 
 TEST(LaunchPlan, BehindALauncherRanksDecideAndNodesAreDecided) {

@@ -51,6 +51,13 @@ TEST_F(RunEndTest, AnUnprofiledTaskIsNotWaitedFor) {
   EXPECT_EQ(last(2), "1 of 2 ranks written, 10 events, 0 dropped; prof/ (100 B)");
 }
 
+TEST_F(RunEndTest, RanksOfCommandsAreNotCountedAsTasks) {
+  start("rank0");
+  end("rank0", 0);
+  EXPECT_TRUE(make_mark(run_layout::mark_path(folder_.path(), run_layout::kUnforeseenRanks)));
+  EXPECT_EQ(last(1), "1 rank written, 10 events, 0 dropped; prof/ (100 B)");
+}
+
 TEST_F(RunEndTest, WithoutAKnownNumberTheStartedTasksCount) {
   start("rank0");
   start("rank1");
