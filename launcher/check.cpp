@@ -79,7 +79,7 @@ class Check {
   void remark(std::string text) { result_.findings.push_back({false, std::move(text)}); }
 
   void check_names() {
-    if (!plan_.rank_fault.empty()) remark(plan_.rank_fault);
+    if (!plan_.rank_fault.empty()) result_.findings.push_back({options_.is_strict, plan_.rank_fault});
     if (!plan_.rank.is_known()) remark("no launcher that numbers ranks was found: files are named after host and pid");
     if (!plan_.fault.empty()) fault(plan_.fault);
     if (!plan_.unset_variable.empty()) {

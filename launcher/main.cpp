@@ -3,6 +3,7 @@
 // the command line refuses (125); everything else lets the job run unprofiled. And whoever waits for this process must
 // see what the job did, so its status is the job's.
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -52,21 +53,35 @@ void say_for_node(const Options& options, const Node& node, const LaunchPlan& pl
   say(text + (line == kMaxUnprofiledLines ? " (further ones on this node are listed by the merge only)" : ""));
 }
 
+std::string describe_rank(const Node& node, const LaunchPlan& plan) {
+  return (plan.rank.is_known() ? "rank " + std::to_string(plan.rank.rank) : "this process") + " on " + node.host;
+}
+
+// --strict.
+[[noreturn]] void refuse(const Options& options, const Node& node, const LaunchPlan& plan, const std::string& reason) {
+  record_unprofiled_task(options, node, plan, reason);
+  say_for_node(options, node, plan, describe_rank(node, plan) + " refuses to start (--strict): " + reason);
+  _exit(kRefused);
+}
+
 [[noreturn]] void run_unprofiled(const Options& options, const Node& node, const LaunchPlan& plan,
                                  const std::string& reason) {
-  const std::string who =
-      (plan.rank.is_known() ? "rank " + std::to_string(plan.rank.rank) : "this process") + " on " + node.host;
+  if (options.is_strict) refuse(options, node, plan, reason);
   record_unprofiled_task(options, node, plan, reason);
-  if (options.is_strict) {
-    say_for_node(options, node, plan, who + " refuses to start unprofiled (--strict): " + reason);
-    _exit(kRefused);
-  }
-  say_for_node(options, node, plan, who + " runs unprofiled: " + reason);
+  say_for_node(options, node, plan, describe_rank(node, plan) + " runs unprofiled: " + reason);
   exec_unchanged(options);
 }
 
+// Ranks that collide may all take themselves for rank 0: the first of them speaks. A run that has had its last line is
+// an earlier one of the same name. Where no mark can be made, as by a rank that leaves no file, everyone speaks.
+bool is_first_to_speak(const LaunchPlan& plan) {
+  if (!plan.is_wrapped || !plan.fault.empty() || !make_run_directory(plan)) return true;
+  if (make_mark(run_layout::mark_path(plan.state_directory, "first")) || errno != EEXIST) return true;
+  return access(run_layout::mark_path(plan.state_directory, "last").c_str(), F_OK) == 0;
+}
+
 void say_before(const Options& options, const LaunchPlan& plan) {
-  if (options.is_quiet || !plan.is_speaker()) return;
+  if (options.is_quiet || !plan.is_speaker() || !is_first_to_speak(plan)) return;
   for (const std::string& remark : options.remarks) say(remark);
   if (const std::string advice = advise_on_order(options.command, options.option_words); !advice.empty()) say(advice);
   say(first_line(options, plan, Env()));
@@ -110,6 +125,8 @@ int run(const std::vector<std::string>& arguments) {
     print(describe_dry_run(*options, node, plan, env));
     return 0;
   }
+  // Who asked for certainty has no use for a selection by a rank that is not the one that was meant.
+  if (options->is_strict && !plan.rank_fault.empty()) refuse(*options, node, plan, plan.rank_fault);
   say_before(*options, plan);
   if (!plan.is_wrapped) exec_unchanged(*options);
 

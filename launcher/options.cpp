@@ -100,7 +100,8 @@ void declare(CLI::App& app, Given& given) {
       ->capture_default_str();
   app.add_flag("--dry-run", given.is_dry_run, "print what would be done and exit");
   app.add_flag("--check", given.is_check, "try what a run needs, on every rank, print one table of faults and exit");
-  app.add_flag("--strict", given.options.is_strict, "refuse to start a rank that cannot be profiled");
+  app.add_flag("--strict", given.options.is_strict,
+               "refuse to start a rank that cannot be profiled, or whose number is in doubt");
   app.add_flag("--quiet", given.options.is_quiet, "no lines on stderr but for faults");
 }
 

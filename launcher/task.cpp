@@ -62,15 +62,35 @@ TaskStart make_start(const Options& options, const Node& node, const LaunchPlan&
   return start;
 }
 
+// True if the task whose start record has the name runs, as far as anybody can tell: it has not ended, and it is not
+// known to be dead.
+bool is_running(const Node& node, const LaunchPlan& plan, const std::string& name) {
+  const auto text = read_small_file(run_layout::task_start_path(plan.state_directory, name));
+  const auto start = text ? parse_task_start(*text) : fail(text.error().code, "");
+  if (!start || access(run_layout::task_end_path(plan.state_directory, name).c_str(), F_OK) == 0) return false;
+  return start->boot_id != node.boot_id || process_start_ticks(static_cast<pid_t>(start->pid)) != 0;
+}
+
+// Two tasks that take themselves for one rank: which of them is right nobody knows here, but what told them can be
+// said.
+std::string describe_twin(const LaunchPlan& plan) {
+  return "two tasks of the run take themselves for rank " + std::to_string(plan.rank.rank) + ", by " +
+         plan.rank.rank_variable +
+         ": start each rank by srun or mpirun, or name the variable that numbers them by --rank-from";
+}
+
 // Writes the record under a name of its own: a run id that was used before (ranks given by RANK and WORLD_SIZE have no
-// job to tell them apart) must not hide an earlier run's.
-Status write_start(const Node& node, const LaunchPlan& plan, TaskStart* start) {
+// job to tell them apart) must not hide an earlier run's. Of two tasks with one rank the second here meets the first.
+Status write_start(const Node& node, const LaunchPlan& plan, TaskStart* start, bool* has_twin) {
+  *has_twin = false;
   for (const std::string& name : {plan.task, run_layout::stem_of_process(plan.task, node.host, node.pid)}) {
     start->task = name;
+    if (*has_twin) start->notes.push_back(describe_twin(plan));
     auto is_new =
         write_atomic_file(run_layout::task_start_path(plan.state_directory, name), to_json(*start), Publish::kIfAbsent);
     if (!is_new) return tl::unexpected(std::move(is_new.error()));
     if (*is_new) return {};
+    *has_twin = plan.rank.is_known() && is_running(node, plan, name);
   }
   return fail(ErrorCode::kOutputFailed, "a task " + start->task + " is in " + plan.state_directory + " already");
 }
@@ -112,7 +132,8 @@ Status make_session(Task* task) {
 
 const char* way_out_of_taken_name(const Options& options, const LaunchPlan& plan) {
   const bool is_same_on_all_ranks = plan.stem_template == plan.stem && plan.rank.world_size > 1;
-  if (is_same_on_all_ranks || is_stem_of_run(plan.state_directory, plan.stem)) return "put %r into the name";
+  const bool is_of_run = is_same_on_all_ranks || is_stem_of_run(plan.state_directory, plan.stem);
+  if (is_of_run && !plan.is_named_by_rank) return "put %r into the name";
   return options.can_replace_files ? "-f replaces only files of other runs that have ended"
                                    : "-f replaces files of ended runs";
 }
@@ -123,9 +144,13 @@ void say_once(const Options& options, const LaunchPlan& plan, const std::string&
   if (make_mark(run_layout::mark_path(plan.state_directory, mark)) && !options.is_quiet) say(text);
 }
 
-// Takes the rank's name, or notes that it is another's. Of ranks that find theirs taken the first says so: a second run
-// into one directory finds all of them taken.
-Status claim_name(const Options& options, Task* task) {
+std::string describe_taken(const LaunchPlan& plan) {
+  return run_layout::spool_path(plan.directory, plan.stem) + " is taken, this rank writes to " + plan.stem +
+         ".HOST.PID" + run_layout::kSpoolSuffix;
+}
+
+// Takes the rank's name, or notes that it is another's.
+Status claim_name(Task* task) {
   const LaunchPlan& plan = task->plan;
   if (plan.stem.empty()) return {};
   auto claim = claim_output(plan.directory, plan.stem, task->claim_rules);
@@ -135,11 +160,20 @@ Status claim_name(const Options& options, Task* task) {
     task->start.stem = plan.stem;
     return {};
   }
-  const std::string note = run_layout::spool_path(plan.directory, plan.stem) + " is taken, " + "this rank writes to " +
-                           plan.stem + ".HOST.PID" + run_layout::kSpoolSuffix;
-  task->start.notes.push_back(note);
-  say_once(options, plan, "taken", note + "; " + way_out_of_taken_name(options, plan));
+  task->start.notes.push_back(describe_taken(plan));
   return {};
+}
+
+// Of ranks that find their name taken the first says so: a second run into one directory finds all of them taken. Where
+// the rank itself is another task's too, that is the reason, and no file of old.
+void say_whose_name_it_is(const Options& options, const Task& task, bool has_twin) {
+  const LaunchPlan& plan = task.plan;
+  const bool is_taken = !plan.stem.empty() && !task.claim;
+  if (has_twin) {
+    say_once(options, plan, "twin", (is_taken ? describe_taken(plan) + "; " : "") + describe_twin(plan));
+  } else if (is_taken) {
+    say_once(options, plan, "taken", describe_taken(plan) + "; " + way_out_of_taken_name(options, plan));
+  }
 }
 
 // Tells others on the node that this wrapper lives: whoever collects what a dead one left, and the node's last task.
@@ -193,12 +227,14 @@ Status set_up(const Options& options, const Env& env, Task* task) {
   if (auto s = make_session(task); !s) return s;
   task->page->plan.step_marker = options.step_marker;
   task->page->plan.spool_limit_bytes = static_cast<std::uint64_t>(place->spool_limit_bytes(options.spool_limit_bytes));
-  if (auto s = claim_name(options, task); !s) return s;
+  if (auto s = claim_name(task); !s) return s;
   task->environment = child_environment(environment, *agent, run_layout::session_path(*spool));
   task->start.is_profiled = true;
-  if (auto s = write_start(task->node, plan, &task->start); !s) return s;
+  bool has_twin = false;
+  if (auto s = write_start(task->node, plan, &task->start, &has_twin); !s) return s;
   task->name = task->start.task;
   return {};
+  say_whose_name_it_is(options, *task, has_twin);
 }
 
 }  // namespace
@@ -240,7 +276,10 @@ void record_unprofiled_task(const Options& options, const Node& node, const Laun
   TaskStart start = make_start(options, node, plan);
   start.reason = reason;
   // Where the run directory is out of reach, the line on stderr has to do.
-  if (write_start(node, plan, &start)) make_mark(run_layout::unprofiled_mark_path(plan.state_directory, start.task));
+  bool has_twin = false;
+  if (write_start(node, plan, &start, &has_twin)) {
+    make_mark(run_layout::unprofiled_mark_path(plan.state_directory, start.task));
+  }
 }
 
 }  // namespace jaxprof::launcher

@@ -277,6 +277,46 @@ TEST_F(JaxprofExec, RanksOfOneRunThatCollideAreToldWhatToDo) {
   EXPECT_THAT(run(third).err, HasSubstr("; put %r into the name"));
 }
 
+TEST_F(JaxprofExec, TasksOfOneRankSayTheFirstLineOnceAndWhatToldTheRank) {
+  be_rank(0, 3);
+  const std::vector<std::string> arguments = {
+      "-o", "prof/rank%r", "sh", "-c", "echo up >up.$$; while [ $(ls | grep -c '^up') -lt 3 ]; do sleep 0.01; done"};
+  std::vector<std::unique_ptr<ProgramRun>> tasks;
+  for (int i = 0; i < 3; ++i) {
+    tasks.push_back(std::make_unique<ProgramRun>(folder_.path(), arguments, environment_));
+  }
+  std::string err;
+  for (auto& task : tasks) err += task->wait().err;
+  const auto count = [&err](const std::string& text) {
+    std::size_t times = 0;
+    for (std::size_t at = 0; (at = err.find(text, at)) != std::string::npos; at += text.size()) ++times;
+    return times;
+  };
+  EXPECT_EQ(count("3 of 3 ranks traced"), 1u) << err;
+  EXPECT_EQ(count("two tasks of the run take themselves for rank 0, by JAXPROF_RANK: "), 1u) << err;
+  EXPECT_EQ(count("put %r"), 0u) << err;
+}
+
+TEST_F(JaxprofExec, ARunOfTheSameNameAsAnEarlierOneSpeaksToo) {
+  be_rank(0, 1);
+  EXPECT_THAT(run_shell("true").err, HasSubstr("1 of 1 ranks traced"));
+  const Outcome second = run_shell("true");
+  EXPECT_THAT(second.err, HasSubstr("1 of 1 ranks traced"));
+  EXPECT_THAT(second.err, Not(HasSubstr("two tasks")));
+}
+
+TEST_F(JaxprofExec, StrictRefusesARankThatIsInDoubtSelectedOrNot) {
+  be_rank(1, 2);
+  set("MYR", "x");
+  for (const char* selected : {"0", "1"}) {
+    const Outcome outcome =
+        run({"--strict", "--rank-from", "MYR", "--ranks", selected, "-o", "prof/rank%r", "echo", "ran"});
+    EXPECT_EQ(outcome.exit_code, 125) << selected;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr("refuses to start (--strict): --rank-from names MYR=x: no rank"));
+  }
+}
+
 TEST_F(JaxprofExec, ARankByHandThatIsNoneIsSaid) {
   set("JAXPROF_RANK", "x");
   const Outcome outcome = run_shell("exit 7");

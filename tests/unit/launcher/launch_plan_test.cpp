@@ -107,13 +107,6 @@ TEST(LaunchPlan, ReportsAnUnsetVariable) {
   EXPECT_EQ(plan.unset_variable, "DIR");
 }
 
-TEST(LaunchPlan, ANameThatIsTooLongIsAFaultOfTheRank) {
-  const std::string value = "LONG=" + std::string(400, 'x');
-  const test::Environment environment{value, "RANK=0", "WORLD_SIZE=2"};
-  EXPECT_NE(plan_for({"-o", "d/%q{LONG}", "c"}, environment).fault, "");
-}
-
-}  // namespace
 TEST(LaunchPlan, ANameThatIsNoneIsTheRanks) {
   const LaunchPlan plan = plan_for({"-o", "d/%q{NO:-.}", "c"}, rank_3_of_4());
   EXPECT_EQ(plan.stem, "rank3");
@@ -121,4 +114,11 @@ TEST(LaunchPlan, ANameThatIsNoneIsTheRanks) {
   EXPECT_FALSE(plan_for({"-o", "d/%r", "c"}, rank_3_of_4()).is_nameless);
 }
 
+TEST(LaunchPlan, ANameThatIsTooLongIsAFaultOfTheRank) {
+  const std::string value = "LONG=" + std::string(400, 'x');
+  const test::Environment environment{value, "RANK=0", "WORLD_SIZE=2"};
+  EXPECT_NE(plan_for({"-o", "d/%q{LONG}", "c"}, environment).fault, "");
+}
+
+}  // namespace
 }  // namespace jaxprof::launcher
