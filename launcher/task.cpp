@@ -116,6 +116,7 @@ void write_plan(const Task& task, const LaunchPlan& plan, SessionPlan* session) 
   copy_text(task.node.host, session->host);
   copy_text(task.node.boot_id, session->boot_id);
   session->selection = plan.residual;
+  session->is_task_taken = plan.is_task_taken ? 1 : 0;
 }
 
 Status make_session(Task* task) {
@@ -137,7 +138,6 @@ const char* way_out_of_taken_name(const Options& options, const LaunchPlan& plan
   return options.can_replace_files ? "-f replaces only files of other runs that have ended"
                                    : "-f replaces files of ended runs";
 }
-  session->is_task_taken = plan.is_task_taken ? 1 : 0;
 
 // Says what many ranks find alike, once a run.
 void say_once(const Options& options, const LaunchPlan& plan, const std::string& mark, const std::string& text) {
@@ -204,6 +204,7 @@ void say_faults_of_variables(const Options& options, const LaunchPlan& plan) {
     say_once(options, plan, "unset-" + name,
              "--output names " + name + ", which is not set or empty: it becomes unset-" + name);
   }
+  if (plan.is_nameless) say_once(options, plan, "no-name", describe_nameless(options));
   if (!plan.rank_fault.empty()) say_once(options, plan, "rank-variable", plan.rank_fault);
 }
 
@@ -233,15 +234,14 @@ Status set_up(const Options& options, const Env& env, Task* task) {
   bool has_twin = false;
   if (auto s = write_start(task->node, plan, &task->start, &has_twin); !s) return s;
   task->name = task->start.task;
-  return {};
   say_whose_name_it_is(options, *task, has_twin);
+  return {};
 }
 
 }  // namespace
 
 Status make_run_directory(const LaunchPlan& plan) {
   if (auto s = make_directories(plan.directory); !s) return s;
-  if (plan.is_nameless) say_once(options, plan, "no-name", describe_nameless(options));
   return make_directories(plan.state_directory);
 }
 

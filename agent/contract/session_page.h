@@ -114,10 +114,10 @@ struct SessionPlan {
   char host[65];
   char boot_id[40];
   RankSelection selection;        // what each process still has to decide; selects all if nothing
+  std::uint32_t is_task_taken;    // 1: the wrapper has decided for `task_rank`; the rest is for ranks other than that
   RankVariables rank_variables;   // --rank-from
   std::uint32_t has_inner_ranks;  // 1: the command starts ranks of its own
   StepMarker step_marker;         // --step-marker
-  std::uint32_t is_task_taken;    // 1: the wrapper has decided for `task_rank`; the rest is for ranks other than that
 };
 
 struct SessionPage {
@@ -151,13 +151,13 @@ void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcep
 // The result's rank_variable points into `plan` or to a literal.
 RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexcept;
 
+// True if `rank` of a process is the one that the wrapper has for the task, and not one that the command has started.
+bool is_rank_of_task(const SessionPlan& plan, const RankIdentity& rank) noexcept;
+
 // Ends the recording of all processes of the task, unless it has been ended before. True if this call did it.
 bool stop_recording(SessionPage* page, StopReason reason) noexcept;
 
 // Takes the next free slot; null if none is left.
-// True if `rank` of a process is the one that the wrapper has for the task, and not one that the command has started.
-bool is_rank_of_task(const SessionPlan& plan, const RankIdentity& rank) noexcept;
-
 ProcessSlot* claim_slot(SessionPage* page, std::uint32_t* index) noexcept;
 
 // Field 22 of /proc/`pid`/stat, in clock ticks since boot; 0 if the process is gone.

@@ -264,6 +264,13 @@ TEST(Attach, NamesAVariableThatTheTemplateMissed) {
   EXPECT_STREQ(child.slot().unset_variable, "NOT_SET");
 }
 
+TEST(Attach, HasANameWhereTheTemplateGivesNone) {
+  ChildRun child;
+  std::snprintf(child.plan().stem_template, sizeof child.plan().stem_template, "%%q{NOT_SET:-..}");
+  ASSERT_EQ(child.run(kProgram, "one_event"), 0);
+  EXPECT_STREQ(child.slot().stem, "rank3");
+}
+
 TEST(Strings, BeyondTheLogAreLostAndCounted) {
   ChildRun child;
   ASSERT_EQ(child.run(kProgram, "strings_overflow"), 0);
@@ -282,13 +289,6 @@ TEST(Strings, TooLongOnesAreCutAndCounted) {
   ASSERT_EQ(child.run(kProgram, "long_string"), 0);
   EXPECT_EQ(child.drops(Drop::kPayloadTruncated), 1u);
   EXPECT_EQ(child.trace().text(static_cast<spool::StringId>(child.reported("id"))), std::string(65535, 'y'));
-TEST(Attach, HasANameWhereTheTemplateGivesNone) {
-  ChildRun child;
-  std::snprintf(child.plan().stem_template, sizeof child.plan().stem_template, "%%q{NOT_SET:-..}");
-  ASSERT_EQ(child.run(kProgram, "one_event"), 0);
-  EXPECT_STREQ(child.slot().stem, "rank3");
-}
-
 }
 
 TEST(Strings, AllThreadsAgreeOnANumber) {

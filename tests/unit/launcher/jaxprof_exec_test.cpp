@@ -335,6 +335,14 @@ TEST_F(JaxprofExec, AnUnsetVariableIsSaidOncePerRun) {
   EXPECT_THAT(start_record("rank1").notes.at(0), HasSubstr("NOT_SET"));
 }
 
+TEST_F(JaxprofExec, ANameThatIsNoneIsSettledBeforeTheJobStarts) {
+  be_rank(0, 1);
+  set("DOTS", "..");
+  EXPECT_THAT(run({"-o", "prof/%q{DOTS}", "true"}).err,
+              HasSubstr("--output prof/%q{DOTS} gives no name for a file: it is named after its rank"));
+  EXPECT_EQ(start_record("rank0").stem, "rank0");
+}
+
 TEST_F(JaxprofExec, DryRunTellsAndMakesNothing) {
   const Outcome outcome = run({"--dry-run", "-o", "prof/rank%r", "python", "my file.py"});
   EXPECT_EQ(outcome.exit_code, 0);
@@ -375,14 +383,6 @@ TEST_F(JaxprofExec, CheckOfManyRanksIsOneTableAndLeavesNothing) {
 }
 
 struct Pipe {
-TEST_F(JaxprofExec, ANameThatIsNoneIsSettledBeforeTheJobStarts) {
-  be_rank(0, 1);
-  set("DOTS", "..");
-  EXPECT_THAT(run({"-o", "prof/%q{DOTS}", "true"}).err,
-              HasSubstr("--output prof/%q{DOTS} gives no name for a file: it is named after its rank"));
-  EXPECT_EQ(start_record("rank0").stem, "rank0");
-}
-
   UniqueFd in, out;
 };
 
