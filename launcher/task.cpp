@@ -234,6 +234,7 @@ Status set_up(const Options& options, const Env& env, Task* task) {
   bool has_twin = false;
   if (auto s = write_start(task->node, plan, &task->start, &has_twin); !s) return s;
   task->name = task->start.task;
+  copy_text(task->name, task->page->plan.task);
   say_whose_name_it_is(options, *task, has_twin);
   return {};
 }

@@ -64,6 +64,7 @@ void write_identity(const RankIdentity& rank) noexcept {
   out.number(IdentityKey::kPid, slot.pid);
   out.number(IdentityKey::kStartTicks, static_cast<std::int64_t>(slot.start_ticks));
   out.number(IdentityKey::kWrapperPid, plan.wrapper_pid);
+  out.text(IdentityKey::kTask, plan.task);
   out.number(IdentityKey::kSlot, session.slot_index);
   out.text(IdentityKey::kStem, slot.stem);
   out.number(IdentityKey::kEventClock, static_cast<std::int64_t>(session.clock));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "agent/contract/output_template.h"
@@ -20,8 +21,10 @@ namespace jaxprof {
 // The environment variable that holds the page's absolute path.
 inline constexpr const char* kSessionVariable = "JAXPROF_SESSION";
 
-inline constexpr std::uint32_t kSessionVersion = 4;
+inline constexpr std::uint32_t kSessionVersion = 5;
 inline constexpr std::uint32_t kMaxProcessSlots = 1024;
+// A rank, or a host and a process id, and once more behind it where that name was taken.
+inline constexpr std::size_t kTaskNameBytes = 192;
 
 // Why something was not recorded. The values are stored in spools: add at the end only.
 enum class Drop : std::uint16_t {
@@ -118,6 +121,7 @@ struct SessionPlan {
   RankVariables rank_variables;   // --rank-from
   std::uint32_t has_inner_ranks;  // 1: the command starts ranks of its own
   StepMarker step_marker;         // --step-marker
+  char task[kTaskNameBytes];      // the name of its records in the run directory
 };
 
 struct SessionPage {

@@ -35,6 +35,7 @@ enum class IdentityKey : std::uint16_t {
   kUserId = 23,            // N
   kAttachRealtimeNs = 24,  // N CLOCK_REALTIME when the agent attached
   kStepMarker = 25,        // T --step-marker (agent/contract/step_marker.h); absent in spools from before it
+  kTask = 26,              // T the name of its task's records, one for each task of a run; absent in older spools
 };
 
 struct IdentityField {

@@ -1,11 +1,11 @@
 #include "merge/assembly/job_tables.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 
-#include "merge/assembly/expected_ranks.h"
+#include "merge/assembly/missing_ranks.h"
 #include "merge/assembly/process_end.h"
+#include "merge/assembly/rank_findings.h"
 #include "merge/assembly/run_time.h"
 #include "merge/assembly/spool_findings.h"
 #include "merge/assembly/task_findings.h"
@@ -62,6 +62,18 @@ std::int64_t told_world_size(const RunSources& sources) {
   return size;
 }
 
+// What started the ranks: not always what started the wrappers. "" if the processes do not agree.
+std::string launcher_of_ranks(const RunSources& sources) {
+  std::string launcher;
+  for (const SourceProcess& process : sources.processes) {
+    if (process.rank < 0) continue;
+    const std::string own = process.trace.identity().text(IdentityKey::kLauncher);
+    if (!launcher.empty() && own != launcher) return "";
+    launcher = own;
+  }
+  return launcher;
+}
+
 void fill_attributes(const RunSources& sources, RunTables* run, Diagnostics* diagnostics) {
   runfile::RunAttributes& to = run->attributes;
   to.run_id = sources.run_id;
@@ -83,6 +95,7 @@ void fill_attributes(const RunSources& sources, RunTables* run, Diagnostics* dia
     to.cmdline = id.text(IdentityKey::kCommandLine);
     std::replace(to.cmdline.begin(), to.cmdline.end(), '\0', ' ');
   }
+  if (const std::string launcher = launcher_of_ranks(sources); !launcher.empty()) to.launcher = launcher;
   const std::int64_t world_size = told_world_size(sources);
   const bool is_possible = world_size <= kMaxWorldSize;
   to.world_size = world_size > 0 && is_possible ? static_cast<std::uint32_t>(world_size) : 0;
@@ -143,41 +156,6 @@ void fill_task(const RunSources& sources, std::size_t index, const RunTime& time
   diagnose_task(sources, index, verdict, place, diagnostics);
 }
 
-// Ranks of which nobody says anything, although they should.
-void add_missing_ranks(const RunSources& sources, RunTables* run, Diagnostics* diagnostics) {
-  const auto world_size = static_cast<std::int32_t>(run->attributes.world_size);
-  std::set<std::int64_t> seen;
-  bool has_inner_ranks = false;
-  for (const rundir::FoundTask& task : sources.tasks) {
-    has_inner_ranks |= task.start.has_inner_ranks;
-    if (!task.start.has_inner_ranks) seen.insert(task.start.rank);
-  }
-  for (const SourceProcess& process : sources.processes) seen.insert(process.rank);
-  std::uint64_t unknown = 0;
-  for (std::int32_t rank = 0; rank < world_size; ++rank) {
-    if (seen.count(rank) != 0) continue;
-    const Expectation expected = is_expected(run->attributes.selection, rank, world_size);
-    if (expected == Expectation::kUnknown || (has_inner_ranks && expected == Expectation::kYes)) ++unknown;
-    if (expected != Expectation::kYes || has_inner_ranks) continue;
-    const std::string reason =
-        "left no record in the run directory: it could not be reached, or the task never started";
-    runfile::TaskTable& table = run->tasks;
-    const std::size_t row = runfile::add_row(table);
-    table.task[row] = static_cast<std::uint32_t>(row);
-    table.rank[row] = rank;
-    table.state[row] = TaskState::kMissingTask;
-    table.reason[row] = run->strings.intern(reason);
-    diagnostics->add(Severity::kError, "rank.missing", {rank, runfile::kNoIndex, runfile::kNoIndex}, 1,
-                     "rank " + std::to_string(rank) + ": " + reason);
-  }
-  if (unknown > 0) {
-    diagnostics->add(
-        Severity::kInfo, "rank.unknown", {}, unknown,
-        std::to_string(unknown) + " of " + std::to_string(world_size) +
-            " ranks left no record; whether the selection or a loss is the reason cannot be told from here");
-  }
-}
-
 // ---- processes ----------------------------------------------------------------------------------------------------
 
 void fill_process(const RunSources& sources, std::size_t index, RunTables* run) {
@@ -231,6 +209,7 @@ void fill_job_tables(const RunSources& sources, RunTables* run, Diagnostics* dia
   diagnose_uncollected(sources, diagnostics);
   diagnose_files(sources, diagnostics);
   diagnose_spools_together(sources, time, diagnostics);
+  diagnose_ranks(sources, time, diagnostics);
   for (const auto& [key, model] : sources.clocks) {
     for (const clock::WallClockStep& step : model.steps()) {
       const std::uint32_t node = sources.node_of_clock(key);

@@ -112,13 +112,18 @@ void collect_nodes(RunSources* sources) {
   }
 }
 
+// By the task's name, which is its own in the run. Older spools do not have it: there the wrapper's process id has to
+// do, with boot id and host name, because in containers of one node wrappers have the same one.
 std::int64_t task_of(const RunSources& sources, const rundir::SpoolTrace& trace) {
   const spool::SpoolIdentity& id = trace.identity();
+  const std::string name = id.text(IdentityKey::kTask);
+  const auto is_its_task = [&](const TaskStart& start) {
+    if (!name.empty()) return start.task == name;
+    return start.pid == id.number(IdentityKey::kWrapperPid) && start.boot_id == id.text(IdentityKey::kBootId) &&
+           start.host == id.text(IdentityKey::kHost);
+  };
   for (std::size_t i = 0; i < sources.tasks.size(); ++i) {
-    const TaskStart& start = sources.tasks[i].start;
-    if (start.pid == id.number(IdentityKey::kWrapperPid) && start.boot_id == id.text(IdentityKey::kBootId)) {
-      return static_cast<std::int64_t>(i);
-    }
+    if (is_its_task(sources.tasks[i].start)) return static_cast<std::int64_t>(i);
   }
   return -1;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "agent/contract/session_page.h"
 #include "merge/assembly/process_end.h"
@@ -167,44 +167,20 @@ bool is_left_by_publishing(const DuplicateSpool& pair) {
   return pair.kept + part == pair.left_out || pair.left_out + part == pair.kept;
 }
 
-std::string span_words(const RecordedSpan& span, const RunTime& time) {
-  return "from " + time.words(span.first_ns) + ", to " + time.words(span.last_ns);
-}
-
 // A spool tells what its process did, and only its task's records how the task ended. Once a task.
 void find_lost_records(const RunSources& sources, Diagnostics* diagnostics) {
-  std::set<std::pair<std::uint32_t, std::int64_t>> told;  // node and pid of the wrapper
+  // node, and name of the task or, in older spools, pid of the wrapper
+  std::set<std::tuple<std::uint32_t, std::string, std::int64_t>> told;
   for (std::size_t i = 0; i < sources.processes.size(); ++i) {
     const SourceProcess& process = sources.processes[i];
     const spool::SpoolIdentity& id = process.trace.identity();
-    if (process.task >= 0 || !told.emplace(process.node, id.number(IdentityKey::kWrapperPid)).second) continue;
+    if (process.task >= 0) continue;
+    const auto task = std::tuple(process.node, id.text(IdentityKey::kTask), id.number(IdentityKey::kWrapperPid));
+    if (!told.insert(task).second) continue;
     diagnostics->add(Severity::kWarning, "task.no-record", {process.rank, static_cast<std::uint32_t>(i), process.node},
                      1,
                      who(process.rank, id.text(IdentityKey::kHost)) +
                          ": its task's records are gone or cannot be read: how it ended is not known");
-  }
-}
-
-// Two launchers that each count from 0, or a variable that is the same on all nodes: the ranks' data would be taken for
-// one rank's. Processes that follow each other are one rank that was started again.
-void find_rank_on_two_nodes(const RunSources& sources, const RunTime& time, Diagnostics* diagnostics) {
-  const auto& processes = sources.processes;  // by rank
-  for (std::size_t i = 0; i < processes.size(); ++i) {
-    const auto span = recorded_span(processes[i]);
-    if (processes[i].rank < 0 || !span) continue;
-    for (std::size_t j = i + 1; j < processes.size() && processes[j].rank == processes[i].rank; ++j) {
-      const auto other = recorded_span(processes[j]);
-      if (!other || processes[j].node == processes[i].node) continue;
-      if (other->first_ns >= span->last_ns || span->first_ns >= other->last_ns) continue;
-      const auto host = [](const SourceProcess& process) { return process.trace.identity().text(IdentityKey::kHost); };
-      diagnostics->add(Severity::kError, "rank.duplicate",
-                       {processes[i].rank, static_cast<std::uint32_t>(j), processes[j].node}, 1,
-                       "rank " + std::to_string(processes[i].rank) + " is on " + host(processes[i]) + " (" +
-                           processes[i].trace.path() + ") " + span_words(*span, time) + " and at the same time on " +
-                           host(processes[j]) + " (" + processes[j].trace.path() + ") " + span_words(*other, time) +
-                           ": two ranks have one number; JAXPROF_RANK and JAXPROF_WORLD_SIZE set it");
-      return;  // one says it all: the numbering is wrong
-    }
   }
 }
 
@@ -240,7 +216,6 @@ void diagnose_spools_together(const RunSources& sources, const RunTime& time, Di
                          (spool.attach_ns > 0 ? ", from " + time.words(spool.attach_ns) : "") +
                          "), and was left out; --run " + spool.run_id + " reads it");
   }
-  find_rank_on_two_nodes(sources, time, diagnostics);
 }
 
 }  // namespace jaxprof::assembly

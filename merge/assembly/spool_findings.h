@@ -1,5 +1,5 @@
 // What is to be said of each spool: how it ends, what is damaged or missing in it, what its process dropped; and of the
-// run's spools together: copies, strangers, and two ranks with one number.
+// run's spools together: copies and strangers.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ std::uint64_t untold_drops(const RunSources& sources, const SourceProcess& proce
 // Of the process with this position in `sources`.
 void diagnose_spool(const RunSources& sources, std::size_t index, const RunTime& time, Diagnostics* diagnostics);
 
-// Copies that were left out, spools of other runs, processes of one rank that ran on two nodes at once.
+// Copies that were left out, spools of other runs, spools whose tasks' records are gone.
 void diagnose_spools_together(const RunSources& sources, const RunTime& time, Diagnostics* diagnostics);
 
 }  // namespace jaxprof::assembly

@@ -1,4 +1,4 @@
-// What the merge says of ranks that were killed, stopped, copied, collected or numbered twice: who, where and when.
+// What the merge says of ranks that were killed, stopped, copied or collected: who, where and when.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -320,28 +320,6 @@ TEST_F(FindingsTest, ASpoolOfAnotherRunIsNamed) {
               ElementsAre(run_.file("x.jxspool") +
                           " is of another run, 9.0.0 (rank 3 on n7, from 00:01:01.000Z, 60.0 s after the run began), "
                           "and was left out; --run 9.0.0 reads it"));
-}
-
-TEST_F(FindingsTest, OneRankOnTwoNodesAtOnceIsAnError) {
-  recording(0, "n0", 100, 200).write(run_.path(), "a.jxspool");
-  recording(0, "n1", 150, 250, 2).write(run_.path(), "b.jxspool");
-  recording(1, "n1", 150, 250, 2).write(run_.path(), "c.jxspool");
-  assemble();
-  EXPECT_TRUE(assembled_.is_partial);
-  EXPECT_THAT(findings(tables(), "rank.duplicate"),
-              ElementsAre(AllOf(HasSubstr("rank 0 is on n0 (" + run_.file("a.jxspool") + ") from 00:01:40.000Z"),
-                                HasSubstr("and at the same time on n1 (" + run_.file("b.jxspool") + ")"),
-                                HasSubstr("two ranks have one number"))));
-}
-
-TEST_F(FindingsTest, OneRankThatMovedOrHasTwoProcessesIsNone) {
-  recording(0, "n0", 100, 200).write(run_.path(), "a.jxspool");
-  recording(0, "n1", 200, 250, 2).write(run_.path(), "b.jxspool");
-  recording(1, "n1", 150, 250, 2).write(run_.path(), "c.jxspool");
-  recording(1, "n1", 160, 240, 2).write(run_.path(), "d.jxspool");
-  assemble();
-  EXPECT_FALSE(assembled_.is_partial);
-  EXPECT_THAT(findings(tables(), "rank.duplicate"), IsEmpty());
 }
 
 TEST_F(FindingsTest, SpoolsWithoutTheirTasksRecordsAreToldOnceATask) {

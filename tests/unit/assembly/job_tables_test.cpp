@@ -44,36 +44,40 @@ TEST_F(JobTablesTest, AWholeRunHasNothingToSay) {
   EXPECT_THAT(tables().processes.is_complete, ElementsAre(1, 1));
 }
 
-TEST_F(JobTablesTest, ARankWithoutAnyRecordIsMissing) {
-  add_rank0(3);
-  run_.add_rank(Recording(2, 3, "n0"), 2, 3, "n0");
-  assemble();
-  EXPECT_TRUE(assembled_.is_partial);
-  EXPECT_THAT(findings(tables(), "rank.missing"), ElementsAre(HasSubstr("rank 1: left no record")));
-  EXPECT_THAT(tables().tasks.rank, ElementsAre(0, 2, 1));
-  EXPECT_EQ(tables().tasks.state[2], TaskState::kMissingTask);
-}
-
-TEST_F(JobTablesTest, ARankThatWasNotSelectedIsNotMissing) {
-  Recording(0, 3).write(run_.path(), "rank0.jxspool");
-  TaskStart start = test::task_start(0, 3);
-  start.selection = "--ranks 0";
-  run_.add(start);
-  run_.add(test::task_end(0));
+// Wrappers that are process 1 of their own containers on one node.
+TEST_F(JobTablesTest, TasksOfContainersOnOneNodeAreToldApart) {
+  for (std::int64_t rank = 0; rank < 2; ++rank) {
+    Recording recording(rank, 2, "n0");
+    recording.set(spool::IdentityKey::kWrapperPid, std::int64_t{1});
+    recording.set(spool::IdentityKey::kTask, std::to_string(rank));
+    run_.add_rank(recording, rank, 2, "n0");
+    TaskStart start = test::task_start(rank, 2, "n0");
+    start.pid = 1;
+    run_.add(start);
+  }
   assemble();
   EXPECT_FALSE(assembled_.is_partial);
   EXPECT_THAT(codes(tables()), IsEmpty());
+  EXPECT_THAT(tables().tasks.state, ElementsAre(TaskState::kProfiled, TaskState::kProfiled));
+  EXPECT_THAT(tables().processes.task, ElementsAre(0u, 1u));
 }
 
-TEST_F(JobTablesTest, WhereASelectionCannotBeEvaluatedItSaysSo) {
-  Recording(0, 3).write(run_.path(), "rank0.jxspool");
-  TaskStart start = test::task_start(0, 3);
-  start.selection = "--nodes 0";
-  run_.add(start);
-  run_.add(test::task_end(0));
+TEST_F(JobTablesTest, PodsOfOneNodeAreToldApartInOlderSpoolsByTheirHosts) {
+  for (std::int64_t rank = 0; rank < 2; ++rank) {
+    const std::string host = "train-" + std::to_string(rank);
+    Recording recording(rank, 2, host);
+    recording.set(spool::IdentityKey::kWrapperPid, std::int64_t{1});
+    recording.set(spool::IdentityKey::kBootId, std::string("one-boot"));
+    run_.add_rank(recording, rank, 2, host);
+    TaskStart start = test::task_start(rank, 2, host);
+    start.pid = 1;
+    start.boot_id = "one-boot";
+    run_.add(start);
+  }
   assemble();
-  EXPECT_FALSE(assembled_.is_partial);
-  EXPECT_THAT(findings(tables(), "rank.unknown"), ElementsAre(HasSubstr("2 of 3 ranks left no record")));
+  EXPECT_THAT(codes(tables()), IsEmpty());
+  EXPECT_THAT(tables().processes.task, ElementsAre(0u, 1u));
+  EXPECT_EQ(tables().attributes.n_nodes, 1u);
 }
 
 TEST_F(JobTablesTest, AnUnprofiledTaskBringsItsReason) {
@@ -263,6 +267,23 @@ TEST_F(JobTablesTest, AnUnreadableSpoolIsListed) {
   test::write_file(run_.file("rank1.jxspool"), "garbage");
   assemble();
   EXPECT_THAT(findings(tables(), "rank.missing"), ElementsAre(HasSubstr("rank1.jxspool was published and is gone")));
+}
+
+TEST_F(JobTablesTest, TheLauncherIsWhatStartedTheRanks) {
+  for (std::int64_t rank = 0; rank < 2; ++rank) {
+    Recording recording(rank, 2, "n0");
+    recording.set(spool::IdentityKey::kLauncher, std::string("torchrun"));
+    recording.write(run_.path(), "rank" + std::to_string(rank) + ".jxspool");
+  }
+  TaskStart start = test::task_start(0, -1);
+  start.launcher = "unknown";
+  start.has_inner_ranks = true;
+  run_.add(start);
+  assemble();
+  EXPECT_EQ(tables().attributes.launcher, "torchrun");
+  Recording(2, 2, "n1").write(run_.path(), "rank2.jxspool");
+  assemble();
+  EXPECT_EQ(tables().attributes.launcher, "unknown") << "the processes do not agree";
 }
 
 TEST_F(JobTablesTest, SpoolsAloneMakeARun) {

@@ -21,6 +21,7 @@ constexpr const char* kProgram = JAXPROF_CHILD;
 
 TEST(Session, SaysWhoseTheSpoolIsAndWhatIsInIt) {
   ChildRun child;
+  std::snprintf(child.plan().task, sizeof child.plan().task, "rank3.testhost.7");
   ASSERT_EQ(child.run(kProgram, "one_event"), 0);
   EXPECT_EQ(child.reported("attached"), 1);
   EXPECT_EQ(child.slot().state.load(), SlotState::kEnded);
@@ -35,6 +36,7 @@ TEST(Session, SaysWhoseTheSpoolIsAndWhatIsInIt) {
   EXPECT_EQ(trace.identity().number(IdentityKey::kWorldSize), 8);
   EXPECT_EQ(trace.identity().text(IdentityKey::kRankVariable), "JAXPROF_RANK");
   EXPECT_EQ(trace.identity().number(IdentityKey::kPid), child.slot().pid);
+  EXPECT_EQ(trace.identity().text(IdentityKey::kTask), "rank3.testhost.7");
   EXPECT_EQ(trace.identity().text(IdentityKey::kExecutable), kProgram);
   EXPECT_EQ(trace.identity().text(IdentityKey::kCommandLine), std::string(kProgram) + '\0' + "one_event" + '\0');
   EXPECT_GE(trace.anchors().size(), 2u);

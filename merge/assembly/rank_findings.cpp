@@ -1,0 +1,206 @@
+// A task may have several processes of one rank, and nothing is wrong with that; so tasks are compared, and not
+// processes. For how long a task had a rank its processes say, and where it starts no ranks of its own also its
+// records.
+#include "merge/assembly/rank_findings.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "agent/contract/rank_identity.h"
+#include "merge/runfile/rank_ranges.h"
+
+namespace jaxprof::assembly {
+namespace {
+
+using runfile::Severity;
+using spool::IdentityKey;
+
+// Position of the task; without one the node, and what the spool says of its wrapper.
+using TaskKey = std::tuple<std::int64_t, std::uint32_t, std::string, std::int64_t>;
+
+TaskKey key_of(const SourceProcess& process) {
+  if (process.task >= 0) return {process.task, 0, "", 0};
+  const spool::SpoolIdentity& id = process.trace.identity();
+  return {-1, process.node, id.text(IdentityKey::kTask), id.number(IdentityKey::kWrapperPid)};
+}
+
+// A task that has a rank.
+struct Holder {
+  TaskKey key;
+  std::size_t process = 0;  // the first of that rank, in RunSources::processes
+  RecordedSpan processes;   // from its first process's begin to its last one's end
+  bool is_restarted = false;
+};
+
+// The holders of each rank, by their begin.
+std::map<std::int32_t, std::vector<Holder>> collect_holders(const RunSources& sources) {
+  struct Stay {
+    std::size_t process;
+    RecordedSpan span;
+  };
+  std::map<std::int32_t, std::vector<Stay>> stays_of;
+  for (std::size_t i = 0; i < sources.processes.size(); ++i) {
+    const auto span = recorded_span(sources.processes[i]);
+    if (span && sources.processes[i].rank >= 0) stays_of[sources.processes[i].rank].push_back({i, *span});
+  }
+  std::map<std::int32_t, std::vector<Holder>> holders_of;
+  for (auto& [rank, stays] : stays_of) {
+    std::stable_sort(stays.begin(), stays.end(),
+                     [](const Stay& a, const Stay& b) { return a.span.first_ns < b.span.first_ns; });
+    std::vector<Holder>& holders = holders_of[rank];
+    for (const Stay& stay : stays) {
+      const TaskKey key = key_of(sources.processes[stay.process]);
+      const auto holder =
+          std::find_if(holders.begin(), holders.end(), [&key](const Holder& known) { return known.key == key; });
+      if (holder == holders.end()) {
+        holders.push_back({key, stay.process, stay.span, false});
+        continue;
+      }
+      holder->is_restarted |= stay.span.first_ns >= holder->processes.last_ns;
+      holder->processes.last_ns = std::max(holder->processes.last_ns, stay.span.last_ns);
+    }
+  }
+  return holders_of;
+}
+
+const rundir::FoundTask* task_of(const RunSources& sources, const Holder& holder) {
+  const std::int64_t task = std::get<0>(holder.key);
+  return task < 0 ? nullptr : &sources.tasks[static_cast<std::size_t>(task)];
+}
+
+bool starts_ranks(const RunSources& sources, const Holder& holder) {
+  const rundir::FoundTask* task = task_of(sources, holder);
+  return task != nullptr && task->start.has_inner_ranks;
+}
+
+// From the task's begin to its end, as far as its records say; at least the time of its processes.
+RecordedSpan task_span(const RunSources& sources, const Holder& holder) {
+  RecordedSpan span = holder.processes;
+  const rundir::FoundTask* task = task_of(sources, holder);
+  if (task == nullptr) return span;
+  if (task->start.realtime_ns > 0) span.first_ns = std::min(span.first_ns, task->start.realtime_ns);
+  // `jaxprof collect` writes the end of a task when it comes along.
+  if (task->end && !task->end->is_collected) span.last_ns = std::max(span.last_ns, task->end->realtime_ns);
+  return span;
+}
+
+bool are_at_once(const RecordedSpan& a, const RecordedSpan& b) {
+  return a.first_ns < b.last_ns && b.first_ns < a.last_ns;
+}
+
+class PairFinding {
+ public:
+  PairFinding(const RunSources& sources, const RunTime& time, const Holder& first, const Holder& second)
+      : sources_(sources),
+        time_(time),
+        first_(sources.processes[first.process]),
+        second_(sources.processes[second.process]),
+        first_span_(first.processes),
+        second_span_(second.processes) {}
+
+  void add(Severity severity, const char* code, const char* between, const std::string& meaning,
+           Diagnostics* diagnostics) const {
+    diagnostics->add(severity, code,
+                     {first_.rank, static_cast<std::uint32_t>(&second_ - sources_.processes.data()), second_.node}, 1,
+                     "two tasks had rank " + std::to_string(first_.rank) + ", on " + words(first_, first_span_) +
+                         between + words(second_, second_span_) + ": " + meaning);
+  }
+
+  // What told each of the two its rank, and what overrides that.
+  std::string source_words() const {
+    const std::string source = source_of(first_);
+    const std::string other = source_of(second_);
+    if (source.empty() || other.empty()) return "";
+    const std::string told =
+        source == other ? source + " told both" : source + " told the one and " + other + " the other";
+    if (is_by_hand(first_) || is_by_hand(second_)) return told + ", and must differ from rank to rank";
+    return told + "; JAXPROF_RANK and JAXPROF_WORLD_SIZE override it";
+  }
+
+ private:
+  std::string words(const SourceProcess& process, const RecordedSpan& span) const {
+    return process.trace.identity().text(IdentityKey::kHost) + " (" + process.trace.path() + ") from " +
+           time_.words(span.first_ns) + ", to " + time_.words(span.last_ns);
+  }
+  static std::string source_of(const SourceProcess& process) {
+    const spool::SpoolIdentity& id = process.trace.identity();
+    const std::string variable = id.text(IdentityKey::kRankVariable);
+    const bool is_named = !variable.empty() && id.text(IdentityKey::kLauncher) == launcher_name(Launcher::kNamed);
+    return is_named ? variable + " (--rank-from)" : variable;
+  }
+  // A person chose the variable.
+  static bool is_by_hand(const SourceProcess& process) {
+    const std::string launcher = process.trace.identity().text(IdentityKey::kLauncher);
+    return launcher == launcher_name(Launcher::kNamed) || launcher == launcher_name(Launcher::kExplicit);
+  }
+
+  const RunSources& sources_;
+  const RunTime& time_;
+  const SourceProcess& first_;
+  const SourceProcess& second_;
+  RecordedSpan first_span_;
+  RecordedSpan second_span_;
+};
+
+class RankFindings {
+ public:
+  RankFindings(const RunSources& sources, const RunTime& time, Diagnostics* diagnostics)
+      : sources_(sources), time_(time), diagnostics_(diagnostics) {}
+
+  void add_all() {
+    for (const auto& [rank, holders] : collect_holders(sources_)) {
+      for (std::size_t i = 0; i < holders.size(); ++i) {
+        if (holders[i].is_restarted && starts_ranks(sources_, holders[i])) restarted_.insert(rank);
+        for (std::size_t j = i + 1; j < holders.size(); ++j) add_pair(holders[i], holders[j]);
+      }
+    }
+    if (restarted_.empty()) return;
+    diagnostics_->add(
+        Severity::kInfo, "rank.restarted", {}, restarted_.size(),
+        runfile::rank_ranges({restarted_.begin(), restarted_.end()}) +
+            " of a task that starts ranks: processes that began after all earlier ones of the rank had ended, as of "
+            "workers that were started again");
+  }
+
+ private:
+  void add_pair(const Holder& first, const Holder& second) {
+    const PairFinding pair(sources_, time_, first, second);
+    const std::string source = pair.source_words();
+    const std::string told = source.empty() ? "" : "; " + source;
+    const bool are_launchers = starts_ranks(sources_, first) && starts_ranks(sources_, second);
+    const bool are_tasks_at_once = are_at_once(task_span(sources_, first), task_span(sources_, second));
+    if (are_at_once(first.processes, second.processes) || (are_tasks_at_once && !are_launchers)) {
+      if (is_duplicate_told_) return;
+      is_duplicate_told_ = true;
+      pair.add(Severity::kError, "rank.duplicate", " and at the same time on ",
+               "two ranks have one number, or two runs one name" + told + ", JAXPROF_RUN tells runs apart",
+               diagnostics_);
+    } else if (!is_repetition_told_) {
+      is_repetition_told_ = true;
+      pair.add(Severity::kWarning, "rank.repeated", " and later on ",
+               are_tasks_at_once ? "it was started again there, or two launchers both count from 0" + told
+                                 : "it was started again, or two runs had one name, and JAXPROF_RUN tells them apart",
+               diagnostics_);
+    }
+  }
+
+  const RunSources& sources_;
+  const RunTime& time_;
+  Diagnostics* diagnostics_;
+  std::set<std::int32_t> restarted_;
+  bool is_duplicate_told_ = false;
+  bool is_repetition_told_ = false;
+};
+
+}  // namespace
+
+void diagnose_ranks(const RunSources& sources, const RunTime& time, Diagnostics* diagnostics) {
+  RankFindings(sources, time, diagnostics).add_all();
+}
+
+}  // namespace jaxprof::assembly
