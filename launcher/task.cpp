@@ -131,10 +131,20 @@ Status make_session(Task* task) {
   return {};
 }
 
+// True if the name is claimed and nothing is written to it: by a task that starts together with this one, or by one
+// that was killed early.
+bool is_bare_claim(const LaunchPlan& plan) {
+  struct stat status {};
+  return access(run_layout::spool_path(plan.directory, plan.stem).c_str(), F_OK) != 0 &&
+         stat(run_layout::part_spool_path(plan.directory, plan.stem).c_str(), &status) == 0 && status.st_size == 0;
+}
+
 const char* way_out_of_taken_name(const Options& options, const LaunchPlan& plan) {
   const bool is_same_on_all_ranks = plan.stem_template == plan.stem && plan.rank.world_size > 1;
   const bool is_of_run = is_same_on_all_ranks || is_stem_of_run(plan.state_directory, plan.stem);
   if (is_of_run && !plan.is_named_by_rank) return "put %r into the name";
+  if (is_bare_claim(plan))
+    return "another task has claimed it just now, or one that was killed (-f takes it from that)";
   return options.can_replace_files ? "-f replaces only files of other runs that have ended"
                                    : "-f replaces files of ended runs";
 }

@@ -277,6 +277,13 @@ TEST_F(JaxprofExec, RanksOfOneRunThatCollideAreToldWhatToDo) {
   EXPECT_THAT(run(third).err, HasSubstr("; put %r into the name"));
 }
 
+TEST_F(JaxprofExec, ANameThatIsClaimedButNotWrittenToIsNotSaidToBeAFileOfOld) {
+  be_rank(0, 1);
+  std::filesystem::create_directories(folder_.file("prof"));
+  std::ofstream(folder_.file("prof/rank0.jxspool.part")).flush();
+  EXPECT_THAT(run_shell("true").err, HasSubstr("; another task has claimed it just now, or one that was killed"));
+}
+
 TEST_F(JaxprofExec, TasksOfOneRankSayTheFirstLineOnceAndWhatToldTheRank) {
   be_rank(0, 3);
   const std::vector<std::string> arguments = {
