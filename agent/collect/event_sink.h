@@ -30,11 +30,7 @@ constexpr std::uint32_t range_place(std::uint16_t domain, std::uint16_t depth) n
   return (domain + 1U) << 16 | depth;
 }
 
-// The id of a range that is started: the thread's number from this bit on, and a count of its own below.
-inline constexpr unsigned kRangeThreadShift = 40;
-
-// What a thread keeps to itself. Made on its first event, used by that thread only but for `started_step`; given back
-// when it ends.
+// What a thread keeps to itself. Made on its first event, used by that thread only; given back when it ends.
 struct ThreadSink {
   std::uint8_t* data = nullptr;     // of the ring
   std::uint64_t mask = 0;           // capacity - 1
@@ -48,9 +44,6 @@ struct ThreadSink {
   std::uint64_t handle_count = 0;        // for unique numbers: NVTX range ids, NCCL handles
   std::uint64_t step_count = 0;          // steps so far, where each thread counts its own (agent/nvtx/steps.h)
   OpenRanges ranges[kMaxDomains] = {};   // by domain
-  // Id of the start whose range is the open step; any thread may end it. Last: what other threads may touch is not
-  // cleared with the rest when the sink goes to the next thread.
-  std::atomic<std::uint64_t> started_step{0};
 };
 
 namespace detail {
@@ -89,10 +82,6 @@ inline bool marks_step(spool::StringId id) noexcept {
   const std::uint32_t bit = id & ((1U << detail::kStringBits) - 1);
   return (detail::step_messages[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
 }
-
-// The sink of the thread with this number in the spool, which may be another thread's at once; null if its ring has
-// gone to another thread already. Any thread, but not for every event.
-ThreadSink* sink_of_thread(std::uint32_t thread) noexcept;
 
 // Appends a record to the registration log: `fixed` starts with a StateHeader, which is filled in here, and `tail`
 // follows it. False if the log is full. Not for the event path.

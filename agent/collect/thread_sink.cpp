@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <cstring>
 
 #include "agent/collect/drain.h"
@@ -57,9 +56,7 @@ std::uint32_t take_ring_locked() noexcept {
 ThreadSink* start_sink_locked(std::uint32_t index) noexcept {
   spool::RingHeader* ring = session.rings[index].load(std::memory_order_relaxed);
   ThreadSink* sink = session.sinks[index];
-  ring->thread.store(0, std::memory_order_relaxed);  // nobody finds the sink by the thread that had it before
-  sink->started_step.store(0, std::memory_order_relaxed);
-  std::memset(static_cast<void*>(sink), 0, offsetof(ThreadSink, started_step));
+  std::memset(static_cast<void*>(sink), 0, sizeof *sink);
   sink->ring = ring;
   sink->data = spool::segment_data(ring);
   sink->mask = ring->capacity - 1;
@@ -75,15 +72,6 @@ ThreadSink* start_sink_locked(std::uint32_t index) noexcept {
 
 bool watch_thread_ends() noexcept {
   return pthread_key_create(&thread_end_key, close_thread_sink) == 0;
-}
-
-ThreadSink* sink_of_thread(std::uint32_t thread) noexcept {
-  const std::uint32_t count = session.ring_count.load(std::memory_order_acquire);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const spool::RingHeader* ring = session.rings[i].load(std::memory_order_relaxed);
-    if (ring->thread.load(std::memory_order_relaxed) == thread) return session.sinks[i];
-  }
-  return nullptr;
 }
 
 namespace detail {

@@ -7,7 +7,8 @@
 //   xla:MODULE     executions of the XLA module MODULE, which XLA marks in its domain "TSL"
 //   none           no steps are looked for
 //
-// A step is the outermost such range of a thread. Its number is the range's integer payload if it has one, else its
+// The last @ divides. A step is the outermost such range that a thread pushes, and each that is started outside of one.
+// Its number is the range's integer payload if it has one, else its
 // ordinal since the process began, from 0: of the process for ranges, of the thread for XLA modules, since XLA launches
 // each device's executions from a thread of its own. Agent-safe.
 #pragma once

@@ -168,22 +168,17 @@ int push_attributes(std::uint16_t domain, const Attributes& attributes, std::uin
   return depth;
 }
 
-// Steps have an id, and so an end that is looked at, also while no events are recorded.
 nvtxRangeId_t start_attributes(std::uint16_t domain, const Attributes& attributes, std::uint64_t stamp) noexcept {
   const bool is_capturing = collect::is_capturing();
   const bool is_marker = is_step_marker(domain, attributes.message);
   if (!is_capturing && !is_marker) return 0;
   ThreadSink* sink = collect::thread_sink();
   if (sink == nullptr) return 0;
-  nvtxRangeId_t range = static_cast<std::uint64_t>(sink->thread) << collect::kRangeThreadShift | ++sink->handle_count;
-  const std::uint64_t step = is_marker ? begin_started_step(sink, range | kStepRange) : 0;
-  if (step != 0) range |= kStepRange;
-  if (is_capturing) {
-    write_begin(sink, EventKind::kNvtxStart, spool::pack({domain, 0, attributes.category}), range, step, attributes,
-                stamp);
-  } else if (step == 0) {
-    return 0;
-  }
+  const std::uint64_t step = is_marker ? begin_started_step(sink) : 0;
+  if (!is_capturing) return 0;
+  const nvtxRangeId_t range = static_cast<std::uint64_t>(sink->thread) << 40 | ++sink->handle_count;
+  write_begin(sink, EventKind::kNvtxStart, spool::pack({domain, 0, attributes.category}), range, step, attributes,
+              stamp);
   return range;
 }
 
@@ -278,9 +273,7 @@ nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* 
 
 void end(nvtxDomainHandle_t domain, nvtxRangeId_t range, const nvtxPayloadData_t* payload, std::size_t count) noexcept {
   const std::uint64_t stamp = collect::read_stamp();
-  if ((range & kStepRange) != 0) [[unlikely]]
-    end_started_step(range);
-  if (!collect::is_capturing()) return;
+  if (range == 0 || !collect::is_capturing()) return;  // 0: it began while nothing was recorded
   ThreadSink* sink = collect::thread_sink();
   if (sink != nullptr) write_finish(sink, EventKind::kNvtxEnd, domain_number(domain), range, 0, payload, count, stamp);
 }

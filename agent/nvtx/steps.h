@@ -1,6 +1,6 @@
 // Steps, as the program marks them (agent/contract/step_marker.h): which ranges are steps, and their ordinals. They are
 // counted from attach on, whether or not events are recorded, so that a window that opens later numbers them right. A
-// marker inside another one on its thread is not a step. What no step needs is one look at a flag of the domain; the
+// marker inside a pushed one on its thread is not a step. What no step needs is one look at a flag of the domain; the
 // messages that mark steps are known from when they were interned. Any thread, no lock, no allocation.
 #pragma once
 
@@ -16,9 +16,6 @@ namespace detail {
 extern std::atomic<bool> step_domains[collect::kMaxDomains];
 }  // namespace detail
 
-// In the id of a range that start() returns: it is an open step, and its end is looked at.
-inline constexpr std::uint64_t kStepRange = std::uint64_t{1} << 39;
-
 // To be called before the domain's number is given to anyone, and once for the default domain, "".
 void note_step_domain(std::uint16_t domain, std::string_view name) noexcept;
 
@@ -29,15 +26,13 @@ inline bool is_step_marker(std::uint16_t domain, spool::StringId message) noexce
 
 // What a marker's range is: 1 + the step's ordinal (spool::nvtx_field::kStep), or 0 inside another step of the thread.
 std::uint64_t begin_pushed_step(collect::ThreadSink* sink, std::uint16_t domain, std::uint16_t depth) noexcept;
-// The same for a range that any thread may end; it is open under the id `range`.
-std::uint64_t begin_started_step(collect::ThreadSink* sink, std::uint64_t range) noexcept;
+// The same for a range that is started: such ranges do not nest, so one that is open makes no difference.
+std::uint64_t begin_started_step(collect::ThreadSink* sink) noexcept;
 
 // After each pop.
 inline void end_pushed_step(collect::ThreadSink* sink, std::uint16_t domain, std::uint16_t depth) noexcept {
   if (sink->pushed_step == collect::range_place(domain, depth)) [[unlikely]]
     sink->pushed_step = collect::kNoPlace;
 }
-// After each end with kStepRange in its id, by any thread.
-void end_started_step(std::uint64_t range) noexcept;
 
 }  // namespace jaxprof::nvtx

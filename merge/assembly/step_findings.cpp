@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
+#include <cstring>
 #include <utility>
 
 #include "merge/runfile/rank_ranges.h"
@@ -56,6 +58,29 @@ std::string step_words(const runfile::StepTable& steps, std::size_t row) {
   return "step " + std::to_string(steps.step[row]) + " (thread " + std::to_string(steps.tid[row]) + ")";
 }
 
+// Ranges that carry the marker and are no steps, or not with the number that they were given.
+void diagnose_markers(const match::ProcessSteps& found, const Place& place, const std::string& told_by,
+                      Diagnostics* diagnostics) {
+  constexpr const char* kRanges = "range with the step marker lies|ranges with the step marker lie";
+  if (found.nested > 0) {
+    diagnostics->add(Severity::kInfo, "step.nested", place, found.nested,
+                     told_by + counted(found.nested, kRanges) + " inside another step of the thread and " +
+                         (found.nested == 1 ? "is no step" : "are no steps"));
+  }
+  if (found.swallowed > 0) {
+    diagnostics->add(Severity::kWarning, "step.swallowed", place, found.swallowed,
+                     told_by + counted(found.swallowed, kRanges) +
+                         " inside a step of the thread that never ended, and " +
+                         (found.swallowed == 1 ? "is no step" : "are no steps") +
+                         ": pop each range that is pushed, also when an error passes");
+  }
+  if (found.unusable_payloads > 0) {
+    diagnostics->add(Severity::kWarning, "step.payload", place, found.unusable_payloads,
+                     told_by + counted(found.unusable_payloads, "step has|steps have") +
+                         " a payload that is no integer below 2^63: what was counted stands for it");
+  }
+}
+
 }  // namespace
 
 RankSteps steps_of_rank(const runfile::StepTable& steps, std::size_t begin, std::int32_t rank) {
@@ -67,20 +92,15 @@ RankSteps steps_of_rank(const runfile::StepTable& steps, std::size_t begin, std:
   return found;
 }
 
-void diagnose_process_steps(const runfile::StepTable& steps, std::size_t begin, std::uint64_t nested,
+void diagnose_process_steps(const runfile::StepTable& steps, std::size_t begin, const match::ProcessSteps& found,
                             const Place& place, const std::string& told_by, Diagnostics* diagnostics) {
-  if (nested > 0) {
-    diagnostics->add(Severity::kInfo, "step.nested", place, nested,
-                     told_by + counted(nested, "range with the step marker lies|ranges with the step marker lie") +
-                         " inside another step of the thread, or of one that never ended, and " +
-                         (nested == 1 ? "is no step" : "are no steps"));
-  }
-  const RankSteps found = steps_of_rank(steps, begin, place.rank);
+  diagnose_markers(found, place, told_by, diagnostics);
+  const RankSteps own = steps_of_rank(steps, begin, place.rank);
   // Threads of XLA's, one a device, count for themselves and run at once.
-  if (found.numbers.is_empty() || (found.sources & source_bit(StepSource::kXlaModule)) != 0) return;
-  if (std::popcount(found.sources) > 1) {
+  if (own.numbers.is_empty() || (own.sources & source_bit(StepSource::kXlaModule)) != 0) return;
+  if (std::popcount(own.sources) > 1) {
     diagnostics->add(Severity::kWarning, "step.mixed", place, 1,
-                     told_by + "its steps are numbered by " + source_words(found.sources) +
+                     told_by + "its steps are numbered by " + source_words(own.sources) +
                          ": give all of them an integer payload, or none");
   }
   if (const Overlap overlap = find_overlap(steps, begin); overlap.count > 0) {
@@ -90,7 +110,7 @@ void diagnose_process_steps(const runfile::StepTable& steps, std::size_t begin, 
                          step_words(steps, overlap.inner) + " inside " + step_words(steps, overlap.outer) +
                          ": their times do not add up");
   }
-  const std::uint64_t repeated = steps.step.size() - begin - found.numbers.size();
+  const std::uint64_t repeated = steps.step.size() - begin - own.numbers.size();
   if (repeated > 0) {
     diagnostics->add(Severity::kWarning, "step.repeated", place, repeated,
                      told_by + counted(repeated, "step has|steps have") +
@@ -117,13 +137,15 @@ std::vector<RankSteps> join_processes(const std::vector<RankSteps>& processes) {
   for (const RankSteps& process : processes) by_rank[process.rank].push_back(&process);
   std::vector<RankSteps> ranks;
   for (const auto& [rank, parts] : by_rank) {
-    RankSteps joined{rank, {}, 0};
+    RankSteps joined{rank, {}, 0, 0};
     std::vector<StepNumbers> numbers;
     for (const RankSteps* part : parts) {
       numbers.push_back(part->numbers);
+      joined.shared += part->numbers.size();
       joined.sources |= part->sources;
     }
     joined.numbers = StepNumbers::unite(numbers);
+    joined.shared -= joined.numbers.size();
     ranks.push_back(std::move(joined));
   }
   return ranks;
@@ -154,6 +176,19 @@ void diagnose_sources(const std::vector<RankSteps>& ranks, Diagnostics* diagnost
                    "steps are numbered by " + text + ": one number may not mean one step");
 }
 
+// XLA's executions are numbered by thread, so that one number is nothing strange there.
+void diagnose_shared_numbers(const std::vector<RankSteps>& ranks, Diagnostics* diagnostics) {
+  for (const RankSteps& rank : ranks) {
+    if (rank.shared == 0 || (rank.sources & source_bit(StepSource::kXlaModule)) != 0) continue;
+    Place place;
+    place.rank = rank.rank;
+    diagnostics->add(Severity::kWarning, "step.repeated", place, rank.shared,
+                     "rank " + std::to_string(rank.rank) + ": " +
+                         counted(rank.shared, "step number occurs|step numbers occur") +
+                         " in several of its processes: select by process, or give one of them another marker");
+  }
+}
+
 }  // namespace
 
 void diagnose_ranks(const std::vector<RankSteps>& processes, Diagnostics* diagnostics) {
@@ -179,6 +214,7 @@ void diagnose_ranks(const std::vector<RankSteps>& processes, Diagnostics* diagno
     if (last != all.last()) early[last].push_back(rank.rank);
   }
   diagnose_sources(ranks, diagnostics);
+  diagnose_shared_numbers(ranks, diagnostics);
   if (!without_steps.empty()) {
     diagnostics->add(Severity::kWarning, "step.missing", place_of(without_steps), all.size(),
                      verb(without_steps, "has", "have") + "no steps, others have " + all.words());
@@ -205,6 +241,21 @@ namespace {
 
 std::string quoted(const std::string& text) {
   return "\"" + text + "\"";
+}
+
+// The marker that takes ranges `name` of `domain`, as a word of a shell. The last @ divides, so that a domain with one
+// cannot be named.
+std::string marker_word(const std::string& name, const std::string& domain) {
+  const bool is_plain = domain.empty() && name.find('@') == std::string::npos;
+  const bool is_any = domain.find('@') != std::string::npos || (domain.empty() && !is_plain);
+  std::string word = is_plain ? name : name + "@" + (is_any ? "*" : domain);
+  const auto is_harmless = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("@_./:%+=,-", c) != nullptr;
+  };
+  if (std::all_of(word.begin(), word.end(), is_harmless)) return word;
+  std::string quoted_word = "'";
+  for (const char c : word) quoted_word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted_word + "'";
 }
 
 // The most frequent first; a program may have thousands.
@@ -239,8 +290,8 @@ std::string no_range_words(const UnmarkedSteps& marks) {
   }
   for (const auto& [domain, count] : by_count(marks.alternatives)) {
     text += "; " + counted(count, "range has|ranges have") + " that name in " +
-            (domain.empty() ? "the default domain: --step-marker " + name
-                            : "the domain " + quoted(domain) + ": --step-marker " + name + "@" + domain);
+            (domain.empty() ? std::string("the default domain") : "the domain " + quoted(domain)) + ": --step-marker " +
+            marker_word(name, domain);
   }
   if (!marks.alternatives.empty()) return text;
   return text +

@@ -10,6 +10,7 @@
 #include "agent/contract/step_marker.h"
 #include "merge/assembly/diagnostics.h"
 #include "merge/assembly/step_numbers.h"
+#include "merge/match/steps.h"
 #include "merge/runfile/run_tables.h"
 
 namespace jaxprof::assembly {
@@ -19,6 +20,7 @@ struct RankSteps {
   std::int32_t rank = -1;
   StepNumbers numbers;
   std::uint32_t sources = 0;  // bit `StepSource`
+  std::uint64_t shared = 0;   // numbers that several of its processes have
 };
 
 // A marker that was looked for, and what there was besides (match::ProcessSteps::alternatives).
@@ -30,8 +32,8 @@ struct UnmarkedSteps {
 // Rows from `begin` to the end of `steps` are those of one process.
 RankSteps steps_of_rank(const runfile::StepTable& steps, std::size_t begin, std::int32_t rank);
 
-// Of one process; `nested` are the markers inside other steps, and `told_by` begins each finding.
-void diagnose_process_steps(const runfile::StepTable& steps, std::size_t begin, std::uint64_t nested,
+// Of one process, which `found` tells of beyond its rows; `told_by` begins each finding.
+void diagnose_process_steps(const runfile::StepTable& steps, std::size_t begin, const match::ProcessSteps& found,
                             const Place& place, const std::string& told_by, Diagnostics* diagnostics);
 
 // Of all processes that have a rank. A number that one rank has and another one has not is a finding about the latter.

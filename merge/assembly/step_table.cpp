@@ -40,7 +40,7 @@ void StepRows::add(const SourceProcess& process, const match::NvtxRanges& nvtx) 
 
   const Place place{process.rank, index, process.node};
   const std::string told_by = who(process.rank, process.trace.identity().text(spool::IdentityKey::kHost)) + ": ";
-  diagnose_process_steps(run_->steps, begin, found.nested, place, told_by, diagnostics_);
+  diagnose_process_steps(run_->steps, begin, found, place, told_by, diagnostics_);
   if (process.rank >= 0 && process.clock != nullptr) ranks_.push_back(steps_of_rank(run_->steps, begin, process.rank));
 }
 

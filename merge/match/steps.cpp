@@ -34,6 +34,12 @@ Step step_of(const NvtxRanges& nvtx, std::size_t index, const StepMarker& marker
   return {index, ordinal, runfile::StepSource::kOrdinal};
 }
 
+// Inside a step that never ended?
+bool is_swallowed(const NvtxRanges& nvtx, std::size_t index) {
+  while (index != kNoRange && nvtx.ranges[index].step == 0) index = nvtx.ranges[index].parent;
+  return index != kNoRange && !nvtx.ranges[index].has_end;
+}
+
 // What the marker says to domains and messages, each looked up once: most ranges share few.
 class Lookup {
  public:
@@ -98,8 +104,10 @@ ProcessSteps find_steps(const rundir::SpoolTrace& trace, const StepMarker& marke
     if (range.kind == RangeKind::kMark) continue;
     if (range.step != 0) {
       found.steps.push_back(step_of(nvtx, i, marker));
+      const bool has_payload = range.payload_type != 0;
+      if (has_payload && found.steps.back().source == runfile::StepSource::kOrdinal) ++found.unusable_payloads;
     } else if (lookup.has_domain(range) && lookup.has_message(range)) {
-      ++found.nested;
+      ++(is_swallowed(nvtx, range.parent) ? found.swallowed : found.nested);
     }
   }
   std::stable_sort(found.steps.begin(), found.steps.end(), [&nvtx](const Step& a, const Step& b) {

@@ -22,8 +22,11 @@ struct Step {
 
 struct ProcessSteps {
   std::vector<Step> steps;  // by their starts
-  // Markers inside another step of their thread, which are no steps.
+  // Markers inside another step of their thread, which are no steps; and those inside one that never ended.
   std::uint64_t nested = 0;
+  std::uint64_t swallowed = 0;
+  // Steps that have a payload which is no number of a step: a float, or an integer of 2^63 and more.
+  std::uint64_t unusable_payloads = 0;
   // Ranges that a slightly different marker would have taken, by what it would have to name: the domains of ranges with
   // the marker's name, or the XLA modules that were executed. Only where there are no steps.
   std::map<std::string, std::uint64_t> alternatives;

@@ -59,7 +59,7 @@ inline constexpr double kNoReal = std::numeric_limits<double>::quiet_NaN();
 template <Is<TaskTable> Table>
 void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"task", "1", "task of the job step, counted from 0", kNoIndex}, t.task);
-  visit(ColumnSpec{"rank", "1", "rank of the task's first process", kNoNumber}, t.rank);
+  visit(ColumnSpec{"rank", "1", "rank of the task's wrapper", kNoNumber}, t.rank);
   visit(ColumnSpec{"node", "index of /job/nodes", "node the task ran on", kNoIndex}, t.node);
   visit(ColumnSpec{"state", "word", "what became of the task's profile", TaskState::kMissing}, t.state);
   visit(ColumnSpec{"reason", "index of /strings/value", "why the task is not profiled", kNoText}, t.reason);
@@ -156,7 +156,9 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"name", "index of /strings/value", "message of the range", kNoText}, t.name);
   visit(ColumnSpec{"domain", "index of /strings/value", "NVTX domain, empty for the default one", kNoText}, t.domain);
   visit(ColumnSpec{"tid", "1", "thread id of the operating system", kNoRow}, t.tid);
-  visit(ColumnSpec{"depth", "1", "open push/pop ranges of the thread and domain around it", kNoShort}, t.depth);
+  visit(ColumnSpec{"depth", "1", "open push/pop ranges of the thread and domain around it; 0 if it was not pushed",
+                   kNoShort},
+        t.depth);
   visit(ColumnSpec{"parent", "row of /events/nvtx", "push/pop range around it, of the same thread and domain", kNoRow},
         t.parent);
   visit(ColumnSpec{"payload", "1", "integer payload", kNoPayload}, t.payload);
@@ -339,7 +341,7 @@ void for_each_attribute(Attributes& a, auto&& visit) {
   visit(AttributeSpec{"job_id", "text", "job id of the batch system"}, a.job_id);
   visit(AttributeSpec{"step_id", "text", "job step"}, a.step_id);
   visit(AttributeSpec{"restart", "1", "restart count of the job"}, a.restart);
-  visit(AttributeSpec{"launcher", "text", "what started the ranks"}, a.launcher);
+  visit(AttributeSpec{"launcher", "text", "what started the ranks that left spools, as far as they agree; else what started the wrappers"}, a.launcher);
   visit(AttributeSpec{"world_size", "1", "ranks of the job, 0 if unknown"}, a.world_size);
   visit(AttributeSpec{"n_nodes", "1", "nodes of the job"}, a.n_nodes);
   visit(AttributeSpec{"n_processes", "1", "processes with a spool"}, a.n_processes);

@@ -169,8 +169,42 @@ TEST(StepTable, MarkersInsideStepsAreCounted) {
   const runfile::RunTables tables = run.assemble().tables;
   EXPECT_THAT(tables.steps.dur_ns, ElementsAre(100));
   EXPECT_THAT(findings(tables, "step.nested"),
-              ElementsAre("rank 0 on n0: 1 range with the step marker lies inside another step of the thread, or of "
-                          "one that never ended, and is no step"));
+              ElementsAre("rank 0 on n0: 1 range with the step marker lies inside another step of the thread and is no "
+                          "step"));
+  EXPECT_THAT(findings(tables, "step.swallowed"), IsEmpty());
+}
+
+TEST(StepTable, AStepThatNeverEndedLosesThoseAfterIt) {
+  test::RunFolder run;
+  Stepper recording;
+  recording.begin(100, 0);
+  for (std::uint64_t at : {200, 300}) {
+    recording.push(1, 0, 1, "step", at);
+    recording.pop(1, 0, 1, at + 50);
+  }
+  run.add_rank(recording, 0, 1, "n0");
+  EXPECT_THAT(findings(run.assemble().tables, "step.swallowed"),
+              ElementsAre("rank 0 on n0: 2 ranges with the step marker lie inside a step of the thread that never "
+                          "ended, and are no steps: pop each range that is pushed, also when an error passes"));
+}
+
+TEST(StepTable, NumbersOfSeveralProcessesOfARankAreNotOneSeries) {
+  test::RunFolder run;
+  Stepper recording;
+  for (std::int64_t step : {0, 1, 2}) {
+    const auto at = static_cast<std::uint64_t>(100 + 100 * step);
+    recording.step(at, at + 50, step);
+  }
+  run.add_rank(recording, 0, 1, "n0");
+  Stepper child;
+  child.step(400, 450, 2);
+  child.step(500, 550, 3);
+  child.set_file_id(99);
+  child.set(IdentityKey::kPid, 77);
+  child.write(run.path(), "rank0.n0.77.jxspool");
+  EXPECT_THAT(findings(run.assemble().tables, "step.repeated"),
+              ElementsAre("rank 0: 1 step number occurs in several of its processes: select by process, or give one "
+                          "of them another marker"));
 }
 
 TEST(StepTable, AnEmptyTableHasItsReason) {
@@ -192,6 +226,16 @@ TEST(StepTable, AnEmptyTableHasItsReason) {
       testing::Eq(
           "no NVTX range \"step\" was begun in the default domain or in \"jaxprof\"; 1 range has that name in the "
           "domain \"puppet\": --step-marker step@puppet"));
+  Stepper odd(0, 1, "st@ep@lib");
+  odd.domain(1, "my dom@x");
+  odd.domain(2, "my dom");
+  for (std::uint32_t domain = 0; domain < 3; ++domain) {
+    odd.push(1, domain, 0, "st@ep", 100 + 100 * domain);
+    odd.pop(1, domain, 0, 150 + 100 * domain);
+  }
+  EXPECT_THAT(reason_of(odd), HasSubstr("in the default domain: --step-marker 'st@ep@*';"));
+  EXPECT_THAT(reason_of(odd), HasSubstr("in the domain \"my dom@x\": --step-marker 'st@ep@*'"));
+  EXPECT_THAT(reason_of(odd), HasSubstr("in the domain \"my dom\": --step-marker 'st@ep@my dom'"));
   EXPECT_THAT(reason_of(Stepper(0, 1, "epoch@lib")),
               HasSubstr("no NVTX range \"epoch\" was begun in the domain \"lib\"; mark each step of the program with"));
   EXPECT_EQ(reason_of(Stepper(0, 1, "none")), "0 reasons") << "the marker says it";

@@ -98,12 +98,13 @@ void nested() {
   program.push(nullptr, "step");  // inside
   program.pop(nullptr);
   program.pop(nullptr);
-  const nvtxRangeId_t started = program.start(nullptr, "step");  // 1
-  program.range(nullptr, "step");                                // inside
-  program.end(nullptr, program.start(own, "step"));              // inside
-  program.end(nullptr, started);
+  const nvtxRangeId_t first = program.start(nullptr, "step");   // 1
+  const nvtxRangeId_t second = program.start(nullptr, "step");  // 2: started ranges overlap, and do not nest
+  program.end(nullptr, first);
+  program.range(nullptr, "step");  // 3
+  program.end(nullptr, second);
   program.push(nullptr, "epoch");
-  program.push(nullptr, "step");  // 2: what is around it is no step
+  program.push(nullptr, "step");  // 4: what is around it is no step
   program.pop(nullptr);
   program.pop(nullptr);
 }
@@ -127,13 +128,23 @@ void while_closed() {
   record(false);
   const nvtxRangeId_t started = program.start(nullptr, "step");  // 8 begins unrecorded
   record(true);
-  program.range(nullptr, "step");  // inside it
+  program.range(nullptr, "step");  // 9
   program.end(nullptr, started);
-  program.push(nullptr, "step");  // 9 ends unrecorded
+  program.push(nullptr, "step");  // 10 ends unrecorded
   record(false);
   program.pop(nullptr);
   record(true);
-  run_steps(1);  // 10
+  run_steps(1);  // 11
+}
+
+void never_ended() {
+  const Program program;
+  program.range(nullptr, "step");  // 0
+  program.push(nullptr, "step");   // 1, and an error passes
+  program.range(nullptr, "step");  // inside
+  program.push(nullptr, "phase");
+  program.range(nullptr, "step");  // inside
+  program.pop(nullptr);
 }
 
 void over_threads() {
@@ -176,7 +187,8 @@ void xla_modules() {
 
 constexpr Scenario kScenarios[] = {
     {"every_form", every_form},     {"payload_types", payload_types}, {"nested", nested},
-    {"while_closed", while_closed}, {"over_threads", over_threads},   {"xla_modules", xla_modules},
+    {"while_closed", while_closed}, {"never_ended", never_ended},     {"over_threads", over_threads},
+    {"xla_modules", xla_modules},
 };
 
 }  // namespace

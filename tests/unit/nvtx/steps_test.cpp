@@ -89,21 +89,31 @@ TEST_F(Steps, TakeTheirNumbersFromIntegersOfEveryType) {
   constexpr auto kOrdinal = StepSource::kOrdinal;
   EXPECT_THAT(sources(), ElementsAre(kPayload, kPayload, kPayload, kPayload, kOrdinal, kOrdinal, kOrdinal, kOrdinal))
       << "floats, and integers that a step cannot have";
+  EXPECT_EQ(found_.unusable_payloads, 4u);
 }
 
-TEST_F(Steps, AreTheOutermostMarkersOfTheirThread) {
+TEST_F(Steps, AreTheOutermostPushedMarkersOfTheirThreadAndAllThatAreStarted) {
   run("nested");
-  ASSERT_THAT(numbers(), ElementsAre(0, 1, 2));
-  EXPECT_EQ(range(2).depth, 1);
-  EXPECT_EQ(found_.nested, 5u);
+  ASSERT_THAT(numbers(), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(range(4).depth, 1);
+  EXPECT_EQ(found_.nested, 3u);
+  EXPECT_EQ(found_.swallowed, 0u);
+}
+
+TEST_F(Steps, InsideOneThatNeverEndedAreLostAndSaidToBe) {
+  run("never_ended");
+  EXPECT_THAT(numbers(), ElementsAre(0, 1));
+  EXPECT_EQ(found_.swallowed, 2u);
+  EXPECT_EQ(found_.nested, 0u);
 }
 
 TEST_F(Steps, AreCountedWhileNothingIsRecorded) {
   run("while_closed");
-  ASSERT_THAT(numbers(), ElementsAre(4, 5, 7, 9, 10)) << "6 and 8 began unrecorded and are not made up";
-  EXPECT_FALSE(range(3).has_end);
-  EXPECT_TRUE(range(4).has_end);
-  EXPECT_EQ(found_.nested, 2u);
+  ASSERT_THAT(numbers(), ElementsAre(4, 5, 7, 9, 10, 11)) << "6 and 8 began unrecorded and are not made up";
+  EXPECT_FALSE(range(4).has_end);
+  EXPECT_TRUE(range(5).has_end);
+  EXPECT_EQ(found_.nested, 1u);
+  EXPECT_EQ(nvtx_.ends_without_start, 1u) << "the pop of 6; the end of 8 has no number to be found by";
 }
 
 TEST_F(Steps, MayEndOnAnotherThread) {
