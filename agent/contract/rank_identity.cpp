@@ -1,6 +1,7 @@
 #include "agent/contract/rank_identity.h"
 
 #include <cstring>
+#include <iterator>
 
 #include "agent/base/text.h"
 
@@ -132,8 +133,15 @@ RankIdentity read_kubernetes(const Env& env) noexcept {
   return identity;
 }
 
+// A program that calls MPI_Init and was not launched gives itself a PMIX_RANK of 0 (Open MPI 4.1), and says what it is.
+bool is_singleton(const Env& env) noexcept {
+  const char* kind = env.get("OMPI_MCA_ess");
+  return kind != nullptr && std::strcmp(kind, "singleton") == 0;
+}
+
 RankIdentity read_launcher(const Env& env, const Row& row) noexcept {
   if (row.launcher == Launcher::kSlurm) return read_slurm_step(env);
+  if (row.launcher == Launcher::kPmix && is_singleton(env)) return RankIdentity();
   RankIdentity identity = read_row(env, row);
   // Flux numbers no nodes; where there is but one, it is the first.
   if (identity.launcher == Launcher::kFlux && number_variable(env, "FLUX_JOB_NNODES") == 1) identity.node_index = 0;
@@ -142,6 +150,13 @@ RankIdentity read_launcher(const Env& env, const Row& row) noexcept {
     identity.node_index = number_variable(env, "PET_NODE_RANK");
   }
   return identity;
+}
+
+// True if `now` tells a rank, and not just what `before` told, or less.
+bool is_new(const RankIdentity& now, const RankIdentity& before) noexcept {
+  const auto is_other = [](std::int32_t value, std::int32_t old) { return value >= 0 && value != old; };
+  return now.is_known() && (now.rank != before.rank || is_other(now.world_size, before.world_size) ||
+                            is_other(now.local_rank, before.local_rank));
 }
 
 }  // namespace
@@ -218,8 +233,26 @@ RankIdentity resolve_launcher_rank(const Env& env, pid_t pid) noexcept {
   return lone.is_known() && pod.world_size < 0 ? lone : pod;
 }
 
-RankIdentity resolve_plain_rank(const Env& env) noexcept {
-  return read_launcher(env, kPlainRow);
+RankSources read_rank_sources(const Env& env) noexcept {
+  static_assert(RankSources::kCount == std::size(kRows) + 2);
+  RankSources sources;
+  RankIdentity* at = sources.ranks;
+  *at++ = read_row(env, kExplicitRow);
+  for (const Row& row : kRows) *at++ = read_launcher(env, row);
+  *at = read_kubernetes(env);
+  return sources;
+}
+
+RankIdentity resolve_new_rank(const Env& env, const RankSources& before) noexcept {
+  const RankSources now = read_rank_sources(env);
+  RankIdentity lone;
+  for (std::size_t i = 0; i < RankSources::kCount; ++i) {
+    const RankIdentity& identity = now.ranks[i];
+    if (!is_new(identity, before.ranks[i])) continue;
+    if (identity.world_size > 0 || identity.launcher == Launcher::kExplicit) return identity;
+    if (!lone.is_known()) lone = identity;
+  }
+  return lone;
 }
 
 RankColumns find_unusable_rank(const Env& env) noexcept {

@@ -67,8 +67,18 @@ RankIdentity resolve_named_rank(const Env& env, const RankVariables& named) noex
 // the first that has a rank alone.
 RankIdentity resolve_launcher_rank(const Env& env, pid_t pid) noexcept;
 
-// RANK and WORLD_SIZE alone, whatever launcher is around: the language of launchers that have no marker of their own.
-RankIdentity resolve_plain_rank(const Env& env) noexcept;
+// What JAXPROF_RANK, each launcher of the table and a Kubernetes Indexed Job tell, each by itself. Plain memory: it
+// lies in the session page.
+struct RankSources {
+  static constexpr std::size_t kCount = 17;
+  RankIdentity ranks[kCount];  // in the order of precedence; `rank_variable` is a literal of the process that read it
+};
+RankSources read_rank_sources(const Env& env) noexcept;
+
+// The rank that was given to a process since an ancestor of it read `before`: that of the first source which tells a
+// number that it did not tell there, one with a size before one without. Unknown if none does: what a process has lost,
+// and what it has inherited, is no rank of its own.
+RankIdentity resolve_new_rank(const Env& env, const RankSources& before) noexcept;
 
 // Where no rank is known: the variables of the launcher whose rank is set all the same, which is the first of the table
 // that its marker shows to be there, else the last. Null names if there is none. A Slurm batch script is none: it has a

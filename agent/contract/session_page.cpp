@@ -18,9 +18,13 @@ SessionPage* map_file(int fd) noexcept {
   return memory == MAP_FAILED ? nullptr : static_cast<SessionPage*>(memory);
 }
 
-bool is_same_rank(const RankIdentity& one, const RankIdentity& other) noexcept {
-  return one.launcher == other.launcher && one.rank == other.rank && one.world_size == other.world_size &&
-         one.local_rank == other.local_rank;
+// True if `fresh`, told since the wrapper by something that may be no launcher, may take the place of the task's rank.
+bool is_own_rank(const RankIdentity& fresh, const RankIdentity& task) noexcept {
+  if (fresh.launcher == Launcher::kExplicit) return true;
+  if (fresh.launcher == Launcher::kPlainEnv) {
+    return !task.is_known() || task.launcher == Launcher::kPlainEnv || task.launcher == Launcher::kKubernetes;
+  }
+  return fresh.world_size > 0 || (!task.is_known() && fresh.launcher != Launcher::kPmix);
 }
 
 }  // namespace
@@ -110,19 +114,15 @@ SessionPage* create_session_page(const char* path) noexcept {
 
 void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcept {
   plan->task_rank = resolve_rank(env, wrapper_pid, plan->rank_variables);
-  plan->task_table_rank = resolve_rank(env, -1);
-  plan->task_plain_rank = resolve_plain_rank(env);
+  plan->task_sources = read_rank_sources(env);
   TextBuffer(plan->task_rank_variable, sizeof plan->task_rank_variable).append(plan->task_rank.rank_variable);
 }
 
 RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexcept {
   if (const RankIdentity named = resolve_named_rank(env, plan.rank_variables); named.is_known()) return named;
-  const RankIdentity own = resolve_rank(env, -1);
-  if (!is_same_rank(own, plan.task_table_rank)) return own;
-  if (plan.has_inner_ranks != 0) {
-    const RankIdentity plain = resolve_plain_rank(env);
-    if (plain.is_known() && !is_same_rank(plain, plan.task_plain_rank)) return plain;
-  }
+  const RankIdentity fresh = resolve_new_rank(env, plan.task_sources);
+  const bool is_own = plan.has_inner_ranks != 0 || is_own_rank(fresh, plan.task_rank);
+  if (fresh.is_known() && is_own) return fresh;
   RankIdentity task = plan.task_rank;
   task.rank_variable = plan.task_rank_variable;
   return task;

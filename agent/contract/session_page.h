@@ -107,10 +107,9 @@ struct SessionPlan {
   std::uint64_t spool_limit_bytes;  // of all spools of the task together
   std::uint64_t pid_namespace;      // the wrapper's, inode of /proc/self/ns/pid; 0: unknown
   RunIdentity run;
-  SlurmPlace slurm;              // the wrapper's
-  RankIdentity task_rank;        // as the wrapper resolved it; its rank_variable is meaningless here
-  RankIdentity task_table_rank;  // the same without rank_variables and without the rule for srun's own tasks
-  RankIdentity task_plain_rank;  // what RANK and WORLD_SIZE alone say where the wrapper is
+  SlurmPlace slurm;          // the wrapper's
+  RankIdentity task_rank;    // as the wrapper resolved it; its rank_variable is meaningless here
+  RankSources task_sources;  // all that told the wrapper a rank
   char task_rank_variable[kVariableNameBytes];
   char spool_directory[kPathBytes];  // node-local, private to the task
   char stem_template[kPathBytes];    // the STEM part of the output template
@@ -143,16 +142,16 @@ SessionPage* map_session_page(const char* path) noexcept;
 // file is then gone.
 SessionPage* create_session_page(const char* path) noexcept;
 
-// The wrapper's part of telling ranks: fills task_rank, task_table_rank, task_plain_rank and task_rank_variable from
+// The wrapper's part of telling ranks: fills task_rank, task_sources and task_rank_variable from
 // its environment and from plan->rank_variables, which are there by then.
 void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcept;
 
-// The rank of a process of the task. The variables that --rank-from names decide where they tell a rank. Else, what
-// srun told the wrapper by SLURM_TASK_PID is true for its child as well, which has another pid: only if a launcher
-// inside the task has changed the variables since does the process have a rank of its own. RANK and WORLD_SIZE, which
-// come behind others in the table and behind JAXPROF_RANK, count as such a change only where the command is known to
-// start ranks: programs set them for other ends. There they are the process's own, whatever told the wrapper's rank.
-// The result's rank_variable points into `plan` or to a literal.
+// The rank of a process of the task. The variables that --rank-from names decide where they tell a rank. Else it is the
+// task's, but for a process that a launcher inside the task has given another since (resolve_new_rank): JAXPROF_RANK
+// and what told the wrapper's rank are inherited by all of its processes, and a process that has dropped them is still
+// the task's. Two sources may mean something else, unless the command is known to start ranks: RANK and WORLD_SIZE,
+// which programs set for other ends, beat no rank that comes before them in the table; a rank without a size, as a
+// library may set for itself, beats none. The result's rank_variable points into `plan` or to a literal.
 RankIdentity resolve_process_rank(const SessionPlan& plan, const Env& env) noexcept;
 
 // True if `rank` of a process is the one that the wrapper has for the task, and not one that the command has started.

@@ -27,9 +27,7 @@ bool is_mpi_launcher(Launcher launcher) noexcept {
 // In an allocation hydra starts its daemons by srun even on its own node (and Open MPI those of other nodes), so that a
 // rank of an mpiexec inside the command is in a step that the wrapper is not in.
 bool is_rank_of_inner_mpi(const SessionPlan& plan, const Env& env) noexcept {
-  const RankIdentity own = resolve_rank(env, -1);
-  const RankIdentity& outer = plan.task_table_rank;
-  return is_mpi_launcher(own.launcher) && (own.launcher != outer.launcher || own.world_size != outer.world_size);
+  return is_mpi_launcher(resolve_new_rank(env, plan.task_sources).launcher);
 }
 
 // SLURM_JOB_ID alone proves nothing where the wrapper has none: programs are tried outside of Slurm with its variables

@@ -95,6 +95,25 @@ class ByVariables(LauncherCase):
             self.assertEqual([(row["rank"], row["local_rank"], row["world_size"], row["rank_source"])
                               for row in run.rows("job/processes")], [(4, 0, 6, "MY_RANK"), (5, 1, 6, "MY_RANK")])
 
+    def test_that_a_program_drops_have_told_its_rank(self):
+        """Three ranks of an mpirun in a step of one task: without mpirun's variables each would be that task, rank 0."""
+        write_script("drop.sh", f"#!/bin/sh\nunset OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE\nexec {PROGRAM}\n")
+        for rank in range(3):
+            job = launch(tools.EXEC, "--quiet", "-o", "prof/rank%r", "--", "./drop.sh", SLURM_STEP_ID=0, SLURM_PROCID=0,
+                         SLURM_STEP_NUM_TASKS=1, OMPI_COMM_WORLD_RANK=rank, OMPI_COMM_WORLD_SIZE=3)
+            self.assert_status(job, 0)
+        self.assertEqual(self.spools(), [f"rank{rank}.jxspool" for rank in range(3)])
+
+    def test_that_an_mpi_program_sets_itself_are_no_rank(self):
+        """MPI_Init of a program that mpirun has not started makes it rank 0 of its own world, in its environment too."""
+        program = (tools.BIN / "members_puppet", 1, 1, "threads", "log")
+        for directory, variables in (("pod", {"JOB_COMPLETION_INDEX": 3}), ("alone", {})):
+            job = launch(tools.EXEC, "-o", f"{directory}/rank%r", "--", *program, **variables)
+            self.assert_status(job, 0)
+        self.assertEqual(self.spools("pod"), ["rank3.jxspool"])
+        self.assertEqual(len(self.spools("alone")), 1)
+        self.assertRegex(self.spools("alone")[0], rf"^rank{HOST}\.[0-9]+\.jxspool$")
+
     def test_that_are_named_wrongly_are_refused(self):
         for words, why in ((("--rank-from", "3"), "'3' is no name of a variable"),
                            (("--rank-from", "A,B,C,D"), "4 names, at most 3"),

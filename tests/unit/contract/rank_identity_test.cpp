@@ -320,5 +320,10 @@ TEST(NamedRank, ThatIsNoneLeavesItToTheTable) {
   }
 }
 
+TEST(ResolveRank, OfAnMpiSingletonIsUnknown) {
+  const test::Environment environment({"PMIX_RANK=0", "PMIX_NAMESPACE=315621377", "OMPI_MCA_ess=singleton"});
+  EXPECT_FALSE(resolve_rank(environment.env(), 500).is_known());
+}
+
 }  // namespace
 }  // namespace jaxprof

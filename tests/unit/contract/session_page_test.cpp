@@ -155,6 +155,47 @@ TEST_F(ProcessRank, IsThatOfPlainVariablesOnlyBelowALauncherThatSetThem) {
   EXPECT_EQ(rank_of(task_), "Slurm 1 SLURM_PROCID");
 }
 
+TEST_F(ProcessRank, IsTheTasksWhereItsVariablesWereDropped) {
+  wrap(task_);
+  EXPECT_EQ(rank_of({}), "Slurm 1 SLURM_PROCID");
+  EXPECT_EQ(rank_of({"SLURM_STEP_ID=0", "SLURM_PROCID=1"}), "Slurm 1 SLURM_PROCID");
+}
+
+// mpirun in a step of one task: without mpirun's variables all of its ranks would be that task.
+TEST_F(ProcessRank, IsTheTasksAndNotThatOfALauncherFurtherOut) {
+  const std::vector<std::string> step = {"SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1",
+                                         "SLURM_TASK_PID=77"};
+  wrap(with(step, {"OMPI_COMM_WORLD_RANK=2", "OMPI_COMM_WORLD_SIZE=3"}));
+  EXPECT_EQ(rank_of(step), "Open MPI 2 OMPI_COMM_WORLD_RANK");
+}
+
+// What MPI_Init of Open MPI 4.1 sets in the environment of a program that nobody launched.
+TEST_F(ProcessRank, IsNotThatOfAnMpiSingleton) {
+  const std::vector<std::string> singleton = {"PMIX_RANK=0", "PMIX_NAMESPACE=315621377", "OMPI_MCA_ess=singleton"};
+  const std::vector<std::string> pod = {"JOB_COMPLETION_INDEX=3"};
+  wrap(pod);
+  EXPECT_EQ(rank_of(with(pod, singleton)), "Kubernetes 3 JOB_COMPLETION_INDEX");
+  wrap({});
+  EXPECT_EQ(rank_of(singleton), "unknown -1 ");
+  EXPECT_EQ(rank_of({"PMIX_RANK=0"}), "unknown -1 ") << "of a library that does not say so";
+}
+
+TEST_F(ProcessRank, WithoutASizeIsTheProcesssOwnOnlyWhereTheTaskHasNone) {
+  wrap(task_);
+  EXPECT_EQ(rank_of(with(task_, {"ALPS_APP_PE=5"})), "Slurm 1 SLURM_PROCID");
+  EXPECT_EQ(rank_of(with(task_, {"JAXPROF_RANK=5"})), "JAXPROF_RANK 5 JAXPROF_RANK");
+  wrap({});
+  EXPECT_EQ(rank_of({"ALPS_APP_PE=5"}), "ALPS 5 ALPS_APP_PE");
+}
+
+TEST_F(ProcessRank, IsThatOfPlainVariablesWhereNothingElseToldTheTasks) {
+  for (const std::vector<std::string>& wrapper :
+       {std::vector<std::string>(), {"RANK=0", "WORLD_SIZE=2"}, {"JOB_COMPLETION_INDEX=3"}}) {
+    wrap(wrapper);
+    EXPECT_EQ(rank_of({"RANK=5", "WORLD_SIZE=8"}), "RANK and WORLD_SIZE 5 RANK");
+  }
+}
+
 // Who starts ranks hands its own environment down, with what told the wrapper's rank.
 TEST_F(ProcessRank, IsThatOfAnInnerLauncherWhateverToldTheWrappers) {
   plan_.has_inner_ranks = 1;
@@ -189,7 +230,7 @@ TEST_F(ProcessRank, IsTheTasksWhereTheNamedVariableWasLost) {
   name_variables("MY_RANK", "MY_SIZE");
   wrap(with(task_, {"MY_RANK=6", "MY_SIZE=8"}));
   EXPECT_EQ(rank_of(task_), "--rank-from 6 MY_RANK");
-  EXPECT_EQ(rank_of({"RANK=3", "WORLD_SIZE=8"}), "RANK and WORLD_SIZE 3 RANK");
+  EXPECT_EQ(rank_of({}), "--rank-from 6 MY_RANK");
 }
 
 TEST_F(ProcessRank, MayBeNamedWhereTheWrapperHasNone) {
