@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "agent/contract/rank_identity.h"
@@ -37,8 +37,10 @@ struct Holder {
   bool is_restarted = false;
 };
 
+using RankHolders = std::map<std::int32_t, std::vector<Holder>>;
+
 // The holders of each rank, by their begin.
-std::map<std::int32_t, std::vector<Holder>> collect_holders(const RunSources& sources) {
+RankHolders collect_holders(const RunSources& sources) {
   struct Stay {
     std::size_t process;
     RecordedSpan span;
@@ -48,7 +50,7 @@ std::map<std::int32_t, std::vector<Holder>> collect_holders(const RunSources& so
     const auto span = recorded_span(sources.processes[i]);
     if (span && sources.processes[i].rank >= 0) stays_of[sources.processes[i].rank].push_back({i, *span});
   }
-  std::map<std::int32_t, std::vector<Holder>> holders_of;
+  RankHolders holders_of;
   for (auto& [rank, stays] : stays_of) {
     std::stable_sort(stays.begin(), stays.end(),
                      [](const Stay& a, const Stay& b) { return a.span.first_ns < b.span.first_ns; });
@@ -78,15 +80,18 @@ bool starts_ranks(const RunSources& sources, const Holder& holder) {
   return task != nullptr && task->start.has_inner_ranks;
 }
 
-// From the task's begin to its end, as far as its records say; at least the time of its processes.
-RecordedSpan task_span(const RunSources& sources, const Holder& holder) {
+// From the task's begin to the end of its last process of the rank. Its end record comes later than that, when another
+// task may have the rank already.
+RecordedSpan span_of_task(const RunSources& sources, const Holder& holder) {
   RecordedSpan span = holder.processes;
   const rundir::FoundTask* task = task_of(sources, holder);
-  if (task == nullptr) return span;
-  if (task->start.realtime_ns > 0) span.first_ns = std::min(span.first_ns, task->start.realtime_ns);
-  // `jaxprof collect` writes the end of a task when it comes along.
-  if (task->end && !task->end->is_collected) span.last_ns = std::max(span.last_ns, task->end->realtime_ns);
+  if (task != nullptr && task->start.realtime_ns > 0) span.first_ns = std::min(span.first_ns, task->start.realtime_ns);
   return span;
+}
+
+// How long the task had the rank. What starts ranks of its own may have had it for a part of its time only.
+RecordedSpan span_of_rank(const RunSources& sources, const Holder& holder) {
+  return starts_ranks(sources, holder) ? holder.processes : span_of_task(sources, holder);
 }
 
 bool are_at_once(const RecordedSpan& a, const RecordedSpan& b) {
@@ -100,8 +105,8 @@ class PairFinding {
         time_(time),
         first_(sources.processes[first.process]),
         second_(sources.processes[second.process]),
-        first_span_(first.processes),
-        second_span_(second.processes) {}
+        first_span_(span_of_rank(sources, first)),
+        second_span_(span_of_rank(sources, second)) {}
 
   void add(Severity severity, const char* code, const char* between, const std::string& meaning,
            Diagnostics* diagnostics) const {
@@ -111,13 +116,13 @@ class PairFinding {
                          between + words(second_, second_span_) + ": " + meaning);
   }
 
-  // What told each of the two its rank, and what overrides that.
+  // "; VARIABLE told both; …": what told each of the two its rank, and what overrides that. "" where nobody says.
   std::string source_words() const {
     const std::string source = source_of(first_);
     const std::string other = source_of(second_);
     if (source.empty() || other.empty()) return "";
     const std::string told =
-        source == other ? source + " told both" : source + " told the one and " + other + " the other";
+        "; " + (source == other ? source + " told both" : source + " told the one and " + other + " the other");
     if (is_by_hand(first_) || is_by_hand(second_)) return told + ", and must differ from rank to rank";
     return told + "; JAXPROF_RANK and JAXPROF_WORLD_SIZE override it";
   }
@@ -147,60 +152,60 @@ class PairFinding {
   RecordedSpan second_span_;
 };
 
-class RankFindings {
- public:
-  RankFindings(const RunSources& sources, const RunTime& time, Diagnostics* diagnostics)
-      : sources_(sources), time_(time), diagnostics_(diagnostics) {}
+void find_restarted(const RunSources& sources, const RankHolders& holders_of, Diagnostics* diagnostics) {
+  std::vector<std::int32_t> restarted;
+  for (const auto& [rank, holders] : holders_of) {
+    const bool is_restarted = std::any_of(holders.begin(), holders.end(), [&sources](const Holder& holder) {
+      return holder.is_restarted && starts_ranks(sources, holder);
+    });
+    if (is_restarted) restarted.push_back(rank);
+  }
+  if (restarted.empty()) return;
+  const std::size_t n_ranks = restarted.size();
+  diagnostics->add(Severity::kInfo, "rank.restarted", {}, n_ranks,
+                   runfile::rank_ranges(std::move(restarted)) +
+                       " of a task that starts ranks: processes that began after all earlier ones of the rank had "
+                       "ended, as of workers that were started again");
+}
 
-  void add_all() {
-    for (const auto& [rank, holders] : collect_holders(sources_)) {
-      for (std::size_t i = 0; i < holders.size(); ++i) {
-        if (holders[i].is_restarted && starts_ranks(sources_, holders[i])) restarted_.insert(rank);
-        for (std::size_t j = i + 1; j < holders.size(); ++j) add_pair(holders[i], holders[j]);
+// Calls `visit(first, second)` for two tasks of one rank, until it returns true: what is wrong with one rank is wrong
+// with all.
+template <typename Visit>
+bool any_pair(const RankHolders& holders_of, const Visit& visit) {
+  for (const auto& [rank, holders] : holders_of) {
+    for (std::size_t i = 0; i < holders.size(); ++i) {
+      for (std::size_t j = i + 1; j < holders.size(); ++j) {
+        if (visit(holders[i], holders[j])) return true;
       }
     }
-    if (restarted_.empty()) return;
-    diagnostics_->add(
-        Severity::kInfo, "rank.restarted", {}, restarted_.size(),
-        runfile::rank_ranges({restarted_.begin(), restarted_.end()}) +
-            " of a task that starts ranks: processes that began after all earlier ones of the rank had ended, as of "
-            "workers that were started again");
   }
-
- private:
-  void add_pair(const Holder& first, const Holder& second) {
-    const PairFinding pair(sources_, time_, first, second);
-    const std::string source = pair.source_words();
-    const std::string told = source.empty() ? "" : "; " + source;
-    const bool are_launchers = starts_ranks(sources_, first) && starts_ranks(sources_, second);
-    const bool are_tasks_at_once = are_at_once(task_span(sources_, first), task_span(sources_, second));
-    if (are_at_once(first.processes, second.processes) || (are_tasks_at_once && !are_launchers)) {
-      if (is_duplicate_told_) return;
-      is_duplicate_told_ = true;
-      pair.add(Severity::kError, "rank.duplicate", " and at the same time on ",
-               "two ranks have one number, or two runs one name" + told + ", JAXPROF_RUN tells runs apart",
-               diagnostics_);
-    } else if (!is_repetition_told_) {
-      is_repetition_told_ = true;
-      pair.add(Severity::kWarning, "rank.repeated", " and later on ",
-               are_tasks_at_once ? "it was started again there, or two launchers both count from 0" + told
-                                 : "it was started again, or two runs had one name, and JAXPROF_RUN tells them apart",
-               diagnostics_);
-    }
-  }
-
-  const RunSources& sources_;
-  const RunTime& time_;
-  Diagnostics* diagnostics_;
-  std::set<std::int32_t> restarted_;
-  bool is_duplicate_told_ = false;
-  bool is_repetition_told_ = false;
-};
+  return false;
+}
 
 }  // namespace
 
 void diagnose_ranks(const RunSources& sources, const RunTime& time, Diagnostics* diagnostics) {
-  RankFindings(sources, time, diagnostics).add_all();
+  const RankHolders holders_of = collect_holders(sources);
+  find_restarted(sources, holders_of, diagnostics);
+  const bool has_duplicate = any_pair(holders_of, [&](const Holder& first, const Holder& second) {
+    if (!are_at_once(span_of_rank(sources, first), span_of_rank(sources, second))) return false;
+    const PairFinding pair(sources, time, first, second);
+    pair.add(Severity::kError, "rank.duplicate", " and at the same time on ",
+             "two ranks have one number, or two runs one name" + pair.source_words() + ", JAXPROF_RUN tells runs apart",
+             diagnostics);
+    return true;
+  });
+  if (has_duplicate) return;
+  any_pair(holders_of, [&](const Holder& first, const Holder& second) {
+    const PairFinding pair(sources, time, first, second);
+    const bool are_launchers = starts_ranks(sources, first) && starts_ranks(sources, second) &&
+                               are_at_once(span_of_task(sources, first), span_of_task(sources, second));
+    pair.add(Severity::kWarning, "rank.repeated", " and later on ",
+             are_launchers ? "it was started again there, or two launchers both count from 0" + pair.source_words()
+                           : "it was started again, or two runs had one name, and JAXPROF_RUN tells them apart",
+             diagnostics);
+    return true;
+  });
 }
 
 }  // namespace jaxprof::assembly

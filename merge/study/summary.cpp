@@ -60,20 +60,41 @@ void add_job(Sections& out, const RunTables& run) {
   out.count("processes", signed_count(run.processes.process.size()), "with a spool");
 }
 
-// All ranks with the same state and reason are one row, with every rank named.
+// The ranks of each task: those of its processes, which a launcher such as torchrun may have started as ranks of their
+// own. Where none of them knows its rank, or there are none, the task's.
+std::vector<std::vector<std::int32_t>> ranks_of_tasks(const RunTables& run) {
+  std::vector<std::vector<std::int32_t>> ranks(run.tasks.task.size());
+  for (std::size_t i = 0; i < run.processes.process.size(); ++i) {
+    const std::uint32_t task = run.processes.task[i];
+    if (task < ranks.size() && run.processes.rank[i] >= 0) ranks[task].push_back(run.processes.rank[i]);
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i].empty()) ranks[i].push_back(run.tasks.rank[i]);
+  }
+  return ranks;
+}
+
+// All tasks with the same state and reason are one row, with every rank named.
 void add_tasks(Sections& out, const RunTables& run) {
-  std::map<std::pair<TaskState, std::string>, std::vector<std::int32_t>> ranks;
+  struct Tasks {
+    std::size_t n = 0;
+    std::vector<std::int32_t> ranks;
+  };
+  std::map<std::pair<TaskState, std::string>, Tasks> all;
+  const auto ranks_of = ranks_of_tasks(run);
   for (std::size_t i = 0; i < run.tasks.task.size(); ++i) {
-    ranks[{run.tasks.state[i], text_of(run, run.tasks.reason[i])}].push_back(run.tasks.rank[i]);
+    Tasks& tasks = all[{run.tasks.state[i], text_of(run, run.tasks.reason[i])}];
+    ++tasks.n;
+    tasks.ranks.insert(tasks.ranks.end(), ranks_of[i].begin(), ranks_of[i].end());
   }
   out.begin("tasks");
-  for (const auto& [key, list] : ranks) {
+  for (const auto& [key, tasks] : all) {
     const auto& [state, reason] = key;
-    std::string detail = rank_ranges(list);
+    std::string detail = rank_ranges(tasks.ranks);
     if (state != TaskState::kProfiled) detail += ": " + (reason.empty() ? "no reason recorded" : reason);
-    out.count(std::string(word(state)), signed_count(list.size()), detail);
+    out.count(std::string(word(state)), signed_count(tasks.n), detail);
   }
-  if (ranks.empty()) out.count("tasks", 0, "the run directory lists none");
+  if (all.empty()) out.count("tasks", 0, "the run directory lists none");
   std::int64_t n_cut = 0;
   for (const std::uint8_t is_complete : run.processes.is_complete) n_cut += is_complete == 0 ? 1 : 0;
   out.count("spools without a footer", n_cut, n_cut > 0 ? "these processes were killed or are still running" : "");

@@ -95,6 +95,18 @@ TEST_F(RankFindingsTest, TasksAtOnceAreAnErrorHoweverShortTheirProcessesAre) {
   EXPECT_THAT(findings(tables(), "rank.repeated"), IsEmpty());
 }
 
+// A task's end record is written after its processes have ended, and publishing takes its time.
+TEST_F(RankFindingsTest, ATaskThatBeganWhileAnotherPublishedCameAfterIt) {
+  add_task("a", 0, "n0", 99, 215);
+  add_task("b", 0, "n1", 209, 300);
+  add(recording("a", 0, "n0", 100, 200));
+  add(recording("b", 0, "n1", 210, 290));
+  add(recording("c", 1, "n0", 100, 290));
+  assemble();
+  EXPECT_THAT(findings(tables(), "rank.duplicate"), IsEmpty());
+  EXPECT_THAT(findings(tables(), "rank.repeated").size(), 1u);
+}
+
 TEST_F(RankFindingsTest, ProcessesOfOneTaskMayShareItsRank) {
   add(recording("a", 0, "n0", 100, 200));
   add(recording("a", 0, "n0", 110, 190));

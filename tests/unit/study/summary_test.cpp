@@ -41,6 +41,24 @@ TEST(Summary, NamesEveryRankThatIsNotProfiledWithItsReason) {
   EXPECT_THAT(rows, Contains("tasks|unprofiled|1|rank 3: NVTX_INJECTION64_PATH is set to another tool"));
 }
 
+// torchrun on two nodes: the tasks have the numbers of the nodes, their processes the ranks.
+TEST(Summary, NamesTheRanksOfATaskThatStartsThem) {
+  runfile::RunTables run;
+  for (std::int32_t node = 0; node < 2; ++node) {
+    const std::size_t task = runfile::add_row(run.tasks);
+    run.tasks.task[task] = static_cast<std::uint32_t>(task);
+    run.tasks.rank[task] = node;
+    run.tasks.state[task] = runfile::TaskState::kProfiled;
+    for (const std::int32_t rank : {2 * node, 2 * node + 1}) {
+      const std::size_t process = runfile::add_row(run.processes);
+      run.processes.process[process] = static_cast<std::uint32_t>(process);
+      run.processes.task[process] = static_cast<std::uint32_t>(task);
+      run.processes.rank[process] = rank;
+    }
+  }
+  EXPECT_THAT(lines(summary(run)), Contains("tasks|profiled|2|ranks 0-3"));
+}
+
 TEST(Summary, CountsEventsCallsAndInstances) {
   const auto rows = lines(summary(sample_run()));
   EXPECT_THAT(rows, Contains("events|NVTX push/pop ranges|2|"));
