@@ -341,7 +341,7 @@ void for_each_attribute(Attributes& a, auto&& visit) {
   visit(AttributeSpec{"job_id", "text", "job id of the batch system"}, a.job_id);
   visit(AttributeSpec{"step_id", "text", "job step"}, a.step_id);
   visit(AttributeSpec{"restart", "1", "restart count of the job"}, a.restart);
-  visit(AttributeSpec{"launcher", "text", "what started the ranks that left spools, as far as they agree; else what started the wrappers"}, a.launcher);
+  visit(AttributeSpec{"launcher", "text", "what started the ranks, or the wrappers where ranks differ"}, a.launcher);
   visit(AttributeSpec{"world_size", "1", "ranks of the job, 0 if unknown"}, a.world_size);
   visit(AttributeSpec{"n_nodes", "1", "nodes of the job"}, a.n_nodes);
   visit(AttributeSpec{"n_processes", "1", "processes with a spool"}, a.n_processes);
