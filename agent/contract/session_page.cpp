@@ -109,6 +109,8 @@ SessionPage* create_session_page(const char* path) noexcept {
   std::memcpy(page->plan.magic, kSessionMagic, sizeof kSessionMagic);
   page->plan.version = kSessionVersion;
   page->plan.page_bytes = sizeof(SessionPage);
+  page->plan.task_rank = RankIdentity();
+  page->plan.task_sources = RankSources();
   return page;
 }
 

@@ -138,12 +138,12 @@ inline constexpr char kSessionMagic[8] = "JXSESSN";
 // at any time.
 SessionPage* map_session_page(const char* path) noexcept;
 
-// A new page at `path`, allocated, mapped and zeroed but for magic, version and size. Null with errno on failure; the
-// file is then gone.
+// A new page at `path`, allocated, mapped and zeroed but for magic, version and size and for the task's rank, which is
+// unknown. Null with errno on failure; the file is then gone.
 SessionPage* create_session_page(const char* path) noexcept;
 
-// The wrapper's part of telling ranks: fills task_rank, task_sources and task_rank_variable from
-// its environment and from plan->rank_variables, which are there by then.
+// The wrapper's part of telling ranks: fills task_rank, task_sources and task_rank_variable from its environment and
+// from plan->rank_variables, which are there by then.
 void set_task_rank(SessionPlan* plan, const Env& env, pid_t wrapper_pid) noexcept;
 
 // The rank of a process of the task. The variables that --rank-from names decide where they tell a rank. Else it is the

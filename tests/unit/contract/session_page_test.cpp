@@ -51,6 +51,14 @@ TEST_F(SessionPageTest, IsTheSameMemoryForBothSides) {
   EXPECT_EQ(wrapper->claimed_slots.load(), 1u);
 }
 
+TEST_F(SessionPageTest, HasNoRankUntilTheWrapperHasToldIt) {
+  SessionPage* page = create();
+  ASSERT_NE(page, nullptr);
+  EXPECT_FALSE(resolve_process_rank(page->plan, Env()).is_known());
+  const test::Environment environment({"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=4"});
+  EXPECT_EQ(resolve_process_rank(page->plan, environment.env()).world_size, 4);
+}
+
 TEST_F(SessionPageTest, IsFullyAllocatedAndPrivate) {
   ASSERT_NE(create(), nullptr);
   struct stat status {};
