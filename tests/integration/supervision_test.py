@@ -15,6 +15,7 @@ import unittest
 from pathlib import Path
 
 import run_tools as tools
+from run_file import RunFile
 from signal_case import wait_until
 
 WRAPPER = (tools.EXEC, "--quiet", "-o", "prof/rank")
@@ -295,6 +296,20 @@ class Pid1(tools.OwnFolderCase):
         self.assert_status(self.run_job("exit 7"), 7)
         for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV):
             self.assert_status(self.run_job(f"kill -{int(number)} $$", f"prof.{number}/rank"), 128 + number)
+
+    def test_two_containers_of_a_node_are_two_tasks(self):
+        """Their wrappers have one process id and one boot id."""
+        for rank in (0, 1):
+            job = tools.run(*self.unshare, tools.EXEC, "--quiet", "-o", "prof/rank%r", "--", tools.NVTX_PUPPET,
+                            "--scenarios", "nested", "--out", "account",
+                            env=tools.environment(JAXPROF_RANK=rank, JAXPROF_WORLD_SIZE=2, JAXPROF_RUN="pods"))
+            self.assert_status(job, 0)
+        self.assert_status(tools.merge("prof"), 0)
+        with RunFile("run.h5") as run:
+            tasks = run.rows("job/tasks")
+            self.assertEqual([(task["rank"], task["state"]) for task in tasks], [(0, "profiled"), (1, "profiled")])
+            self.assertEqual([(row["rank"], tasks[row["task"]]["rank"]) for row in run.rows("job/processes")],
+                             [(0, 0), (1, 1)])
 
     def test_reaps_orphans(self):
         orphans = "for i in 1 2 3 4 5; do sh -c 'sleep 0.01 & exec true'; done\n"
