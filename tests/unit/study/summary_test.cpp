@@ -54,6 +54,9 @@ TEST(Summary, NamesTheRanksOfATaskThatStartsThem) {
       run.processes.process[process] = static_cast<std::uint32_t>(process);
       run.processes.task[process] = static_cast<std::uint32_t>(task);
       run.processes.rank[process] = rank;
+      for (auto* offset : {&run.nvtx_process_offset, &run.nccl_process_offset, &run.step_process_offset}) {
+        offset->push_back(0);
+      }
     }
   }
   EXPECT_THAT(lines(summary(run)), Contains("tasks|profiled|2|ranks 0-3"));
