@@ -25,6 +25,13 @@ void add_note(std::string* note, const std::string& text) {
   *note += (note->empty() ? "" : "; ") + text;
 }
 
+// The page is memory of the job's: whatever stands there, sums of counts stay sums, also those over all tasks of a run.
+constexpr std::int64_t kMostEvents = std::int64_t{1} << 48;
+std::int64_t add_count(std::int64_t sum, std::uint64_t count) {
+  const auto room = static_cast<std::uint64_t>(std::max<std::int64_t>(kMostEvents - sum, 0));
+  return sum + static_cast<std::int64_t>(std::min(count, room));
+}
+
 }  // namespace
 
 SlotCopy::SlotCopy(const SpoolSource& source, std::uint32_t index)
@@ -89,9 +96,9 @@ PublishedProcess SlotCopy::finish(NameClaims& names, const Pace& pace, std::span
   } else if (process.spool.empty()) {
     process.bytes = static_cast<std::int64_t>(published_bytes_);
   }
-  process.events = static_cast<std::int64_t>(slot_.events.load(std::memory_order_relaxed) + saved_events_);
+  process.events = add_count(static_cast<std::int64_t>(saved_events_), slot_.events.load(std::memory_order_relaxed));
   for (const auto& drops : slot_.drops) {
-    process.dropped += static_cast<std::int64_t>(drops.load(std::memory_order_relaxed));
+    process.dropped = add_count(process.dropped, drops.load(std::memory_order_relaxed));
   }
   return process;
 }
