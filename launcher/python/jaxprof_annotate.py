@@ -173,7 +173,13 @@ class Range(metaclass=_RangeClass):
         Python functions and functions made in C (jax.jit's, lru_cache's, built-in ones), methods and partials of them;
         TypeError for anything else."""
         jaxprof_decorate.refuse_others(function)
-        return function if _domain is None else jaxprof_decorate.marked(self, function)
+        if _domain is None:
+            return function
+        try:
+            return jaxprof_decorate.marked(self, function)
+        except Exception as error:  # such as for a function that some library has put together from bytecode
+            _say(f"jaxprof_annotate: calls of {function!r} are not recorded: {type(error).__name__}: {error}")
+            return function
 
 
 @functools.lru_cache(maxsize=None)

@@ -108,6 +108,17 @@ class Annotate(tools.OwnFolderCase):
         other = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", *JOB, "no-nvtx", env=environment(RANK="3"))
         self.assertEqual((other.status, other.err), (0, ""), "rank 0 says it for all")
 
+    def test_what_cannot_be_replaced_stays_as_it_is(self):
+        """A parameter that no Python source could name."""
+        program = ("from jaxprof_annotate import annotate\n"
+                   "function = lambda value: value + 1\n"
+                   "function.__code__ = function.__code__.replace(co_varnames=('.0',))\n"
+                   "decorated = annotate('add')(function)\n"
+                   "print(decorated(41), decorated is function)")
+        job = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", PYTHON, "-c", program, env=environment())
+        self.assertEqual((job.status, job.out), (0, "42 True\n"), str(job))
+        self.assertRegex(job.err, r"^jaxprof_annotate: calls of <function .*> are not recorded: SyntaxError: [^\n]*\n$")
+
     def test_a_broken_package_without_stderr_is_no_error(self):
         for words in (["broken-nvtx"], ["broken-nvtx", "full"]):
             job = tools.run(tools.EXEC, "--quiet", "-o", "prof/rank", "--", *JOB, *words, env=environment())
