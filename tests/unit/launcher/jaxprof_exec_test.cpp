@@ -2,79 +2,22 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
-#include "agent/base/unique_fd.h"
-#include "agent/contract/run_layout.h"
-#include "agent/contract/task_record.h"
-#include "tests/unit/launcher/program_run.h"
+#include "tests/unit/launcher/jaxprof_exec_case.h"
 
 namespace jaxprof::launcher {
 namespace {
 
 using test::Outcome;
 using test::ProgramRun;
-using test::Streams;
-using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-class JaxprofExec : public testing::Test {
- protected:
-  JaxprofExec() {
-    std::filesystem::create_directories(folder_.file("spool"));
-    set("PATH", "/usr/bin:/bin");
-    set("JAXPROF_TMPDIR", folder_.file("spool"));
-    set("JAXPROF_AGENT", "/bin/true");  // any shared object does, where nothing calls NVTX
-  }
-
-  void set(const std::string& name, const std::string& value) { environment_.push_back(name + "=" + value); }
-  void unset(const std::string& name) {
-    std::erase_if(environment_, [&](const std::string& entry) { return entry.starts_with(name + "="); });
-  }
-  void be_rank(int rank, int world_size) {
-    set("JAXPROF_RANK", std::to_string(rank));
-    set("JAXPROF_WORLD_SIZE", std::to_string(world_size));
-    set("JAXPROF_RUN", "test");
-  }
-  Outcome run(const std::vector<std::string>& arguments, const std::string& input = "", bool ignores_children = false) {
-    return ProgramRun(folder_.path(), arguments, environment_, input, ignores_children).wait();
-  }
-  // What a job that is one line of shell does.
-  Outcome run_shell(const std::string& line) { return run({"-o", "prof/rank%r", "sh", "-c", line}); }
-
-  std::string state() const { return folder_.file("prof/.run-local.test.0"); }
-  TaskStart start_record(const std::string& task) {
-    auto text = read_small_file(run_layout::task_start_path(state(), task));
-    auto record = text ? parse_task_start(*text) : fail(text.error().code, text.error().message);
-    EXPECT_TRUE(record) << record.error().message;
-    return record.value_or(TaskStart());
-  }
-  TaskEnd end_record(const std::string& task) {
-    auto text = read_small_file(run_layout::task_end_path(state(), task));
-    auto record = text ? parse_task_end(*text) : fail(text.error().code, text.error().message);
-    EXPECT_TRUE(record) << record.error().message;
-    return record.value_or(TaskEnd());
-  }
-  std::size_t files_in(const char* name) const {
-    std::size_t count = 0;
-    if (!std::filesystem::exists(folder_.file(name))) return 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.file(name))) {
-      count += entry.is_regular_file() ? 1 : 0;
-    }
-    return count;
-  }
-
-  test::TempFolder folder_;
-  std::vector<std::string> environment_;
-};
 
 TEST_F(JaxprofExec, EndsWithTheJobsExitCode) {
   for (const int code : {0, 7, 255}) {
@@ -250,106 +193,6 @@ TEST_F(JaxprofExec, AFullDiskCostsTheProfileOnly) {
   EXPECT_TRUE(is_empty) << "the folder that could not be filled is gone";
 }
 
-TEST_F(JaxprofExec, ATakenNameIsNotedAndLeftAlone) {
-  be_rank(0, 1);
-  std::filesystem::create_directories(folder_.file("prof"));
-  std::ofstream(folder_.file("prof/rank0.jxspool")) << "theirs";
-  const Outcome outcome = run_shell("true");
-  EXPECT_THAT(outcome.err, HasSubstr("prof/rank0.jxspool is taken, this rank writes to rank0.HOST.PID.jxspool"));
-  EXPECT_TRUE(start_record("rank0").is_profiled);
-  EXPECT_THAT(start_record("rank0").notes.at(0), HasSubstr("is taken"));
-  EXPECT_EQ(*read_small_file(folder_.file("prof/rank0.jxspool")), "theirs");
-}
-
-TEST_F(JaxprofExec, RanksOfOneRunThatCollideAreToldWhatToDo) {
-  be_rank(0, 3);
-  EXPECT_THAT(run({"-o", "prof/same", "true"}).err, Not(HasSubstr("is taken")));
-  std::ofstream(folder_.file("prof/same.jxspool")) << "rank 0's";
-  unset("JAXPROF_RANK");
-  set("JAXPROF_RANK", "1");
-  EXPECT_THAT(run({"-f", "-o", "prof/same", "true"}).err,
-              AllOf(HasSubstr("same.jxspool is taken, "), HasSubstr("; put %r into the name")));
-  unset("JAXPROF_RANK");
-  set("JAXPROF_RANK", "2");
-  const std::vector<std::string> third = {"-f", "-o", "prof/%q{NONE:-same}", "true"};
-  EXPECT_THAT(run(third).err, Not(HasSubstr("is taken"))) << "one line for all";
-  std::filesystem::remove(state() + "/said.taken");
-  EXPECT_THAT(run(third).err, HasSubstr("; put %r into the name"));
-}
-
-TEST_F(JaxprofExec, ANameThatIsClaimedButNotWrittenToIsNotSaidToBeAFileOfOld) {
-  be_rank(0, 1);
-  std::filesystem::create_directories(folder_.file("prof"));
-  std::ofstream(folder_.file("prof/rank0.jxspool.part")).flush();
-  EXPECT_THAT(run_shell("true").err, HasSubstr("; another task has claimed it just now, or one that was killed"));
-}
-
-TEST_F(JaxprofExec, TasksOfOneRankSayTheFirstLineOnceAndWhatToldTheRank) {
-  be_rank(0, 3);
-  const std::vector<std::string> arguments = {
-      "-o", "prof/rank%r", "sh", "-c", "echo up >up.$$; while [ $(ls | grep -c '^up') -lt 3 ]; do sleep 0.01; done"};
-  std::vector<std::unique_ptr<ProgramRun>> tasks;
-  for (int i = 0; i < 3; ++i) {
-    tasks.push_back(std::make_unique<ProgramRun>(folder_.path(), arguments, environment_));
-  }
-  std::string err;
-  for (auto& task : tasks) err += task->wait().err;
-  const auto count = [&err](const std::string& text) {
-    std::size_t times = 0;
-    for (std::size_t at = 0; (at = err.find(text, at)) != std::string::npos; at += text.size()) ++times;
-    return times;
-  };
-  EXPECT_EQ(count("3 of 3 ranks traced"), 1u) << err;
-  EXPECT_EQ(count("two tasks of the run take themselves for rank 0, by JAXPROF_RANK: "), 1u) << err;
-  EXPECT_EQ(count("put %r"), 0u) << err;
-}
-
-TEST_F(JaxprofExec, ARunOfTheSameNameAsAnEarlierOneSpeaksToo) {
-  be_rank(0, 1);
-  EXPECT_THAT(run_shell("true").err, HasSubstr("1 of 1 ranks traced"));
-  const Outcome second = run_shell("true");
-  EXPECT_THAT(second.err, HasSubstr("1 of 1 ranks traced"));
-  EXPECT_THAT(second.err, Not(HasSubstr("two tasks")));
-}
-
-TEST_F(JaxprofExec, StrictRefusesARankThatIsInDoubtSelectedOrNot) {
-  be_rank(1, 2);
-  set("MYR", "x");
-  for (const char* selected : {"0", "1"}) {
-    const Outcome outcome =
-        run({"--strict", "--rank-from", "MYR", "--ranks", selected, "-o", "prof/rank%r", "echo", "ran"});
-    EXPECT_EQ(outcome.exit_code, 125) << selected;
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, HasSubstr("refuses to start (--strict): --rank-from names MYR=x: no rank"));
-  }
-}
-
-TEST_F(JaxprofExec, ARankByHandThatIsNoneIsSaid) {
-  set("JAXPROF_RANK", "x");
-  const Outcome outcome = run_shell("exit 7");
-  EXPECT_EQ(outcome.exit_code, 7);
-  EXPECT_THAT(outcome.err, HasSubstr("JAXPROF_RANK=x is not a rank"));
-}
-
-TEST_F(JaxprofExec, AnUnsetVariableIsSaidOncePerRun) {
-  be_rank(0, 2);
-  const std::vector<std::string> arguments = {"-o", "prof/rank%r.%q{NOT_SET}", "true"};
-  EXPECT_THAT(run(arguments).err,
-              HasSubstr("--output names NOT_SET, which is not set or empty: it becomes unset-NOT_SET"));
-  unset("JAXPROF_RANK");
-  set("JAXPROF_RANK", "1");
-  EXPECT_THAT(run(arguments).err, Not(HasSubstr("NOT_SET, which")));
-  EXPECT_THAT(start_record("rank1").notes.at(0), HasSubstr("NOT_SET"));
-}
-
-TEST_F(JaxprofExec, ANameThatIsNoneIsSettledBeforeTheJobStarts) {
-  be_rank(0, 1);
-  set("DOTS", "..");
-  EXPECT_THAT(run({"-o", "prof/%q{DOTS}", "true"}).err,
-              HasSubstr("--output prof/%q{DOTS} gives no name for a file: it is named after its rank"));
-  EXPECT_EQ(start_record("rank0").stem, "rank0");
-}
-
 TEST_F(JaxprofExec, DryRunTellsAndMakesNothing) {
   const Outcome outcome = run({"--dry-run", "-o", "prof/rank%r", "python", "my file.py"});
   EXPECT_EQ(outcome.exit_code, 0);
@@ -387,151 +230,6 @@ TEST_F(JaxprofExec, CheckOfManyRanksIsOneTableAndLeavesNothing) {
   EXPECT_THAT(out, HasSubstr(" free of "));
   EXPECT_THAT(out, HasSubstr("), at most 4.3 GB\n"));
   EXPECT_FALSE(std::filesystem::exists(folder_.file("prof")));
-}
-
-struct Pipe {
-  UniqueFd in, out;
-};
-
-Pipe make_pipe() {
-  int ends[2];
-  EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
-
-TEST_F(JaxprofExec, AStderrWithoutAReaderDoesNotCostTheJob) {
-  Pipe err = make_pipe();
-  err.in.reset();
-  be_rank(0, 1);
-  const Outcome outcome = ProgramRun(folder_.path(), {"-o", "prof/rank%r", "sh", "-c", "echo ran; exit 5"},
-                                     environment_, "", false, {-1, -1, err.out.get()})
-                              .wait();
-  EXPECT_EQ(outcome.exit_code, 5) << "signal " << outcome.signal;
-  EXPECT_EQ(outcome.out, "ran\n");
-  EXPECT_EQ(end_record("rank0").exit_code, 5);
-}
-
-TEST_F(JaxprofExec, AFullStderrThatNobodyReadsDoesNotHoldTheJob) {
-  Pipe err = make_pipe();
-  fcntl(err.out.get(), F_SETFL, O_NONBLOCK);
-  while (write(err.out.get(), "x", 1) > 0) {
-  }
-  fcntl(err.out.get(), F_SETFL, 0);
-  const Outcome outcome = ProgramRun(folder_.path(), {"-o", "prof/rank%r", "sh", "-c", "exit 5"}, environment_, "",
-                                     false, {-1, -1, err.out.get()})
-                              .wait();
-  EXPECT_EQ(outcome.exit_code, 5);
-}
-
-TEST_F(JaxprofExec, ALimitOfFileSizesDoesNotCostTheJob) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "the sanitizer's own files are limited too";
-#endif
-  rlimit limit{};
-  getrlimit(RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = 0;
-  const Outcome outcome =
-      ProgramRun(folder_.path(), {"-o", "prof/rank%r", "sh", "-c", "exit 5"}, environment_, "", false, {}, limit)
-          .wait();
-  EXPECT_EQ(outcome.exit_code, 5) << "signal " << outcome.signal;
-}
-
-TEST_F(JaxprofExec, ClosedStreamsStayClosedAndTakeNoFile) {
-  be_rank(0, 1);
-  const Outcome outcome = ProgramRun(folder_.path(),
-                                     {"-o", "prof/rank%r", "sh", "-c",
-                                      "for fd in 0 1 2; do test -e /proc/$$/fd/$fd && exit 9; done; exit 3"},
-                                     environment_, "", false, {Streams::kClosed, Streams::kClosed, Streams::kClosed})
-                              .wait();
-  EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(end_record("rank0").exit_code, 3);
-}
-
-TEST_F(JaxprofExec, TheEndOfTheJobsOutputIsTheEndOfThePipe) {
-  Pipe out = make_pipe();
-  ProgramRun run(folder_.path(),
-                 {"--quiet", "-o", "prof/rank%r", "sh", "-c", "echo hi; exec >&- 2>&-; while :; do sleep 0.01; done"},
-                 environment_, "", false, {-1, out.out.get(), -1});
-  out.out.reset();
-  char text[8];
-  ASSERT_EQ(read(out.in.get(), text, sizeof text), 3);
-  EXPECT_EQ(read(out.in.get(), text, sizeof text), 0) << "a hang here is the fault";
-}
-
-TEST_F(JaxprofExec, AnInputThatTheJobClosedHasNoReader) {
-  Pipe in = make_pipe();
-  ProgramRun run(folder_.path(),
-                 {"--quiet", "-o", "prof/rank%r", "sh", "-c", "exec <&-; echo closed; while :; do sleep 0.01; done"},
-                 environment_, "", false, {in.in.get(), -1, -1});
-  in.in.reset();
-  ASSERT_TRUE(run.waits_for_output("closed"));
-  pollfd writer{in.out.get(), 0, 0};  // the wrapper may let go a moment after the job
-  ASSERT_EQ(poll(&writer, 1, 10'000), 1);
-  EXPECT_NE(writer.revents & POLLERR, 0) << "somebody still holds the reading end";
-}
-
-// A job that tells each TERM, and ends by USR1.
-const std::vector<std::string> kListener = {
-    "--quiet", "-o", "prof/rank%r",
-    "sh",      "-c", "trap 'echo term' TERM; trap 'exit 3' USR1; echo job $$ ready; while :; do sleep 0.01; done"};
-
-void expect_one_term(ProgramRun& run, pid_t target) {
-  ASSERT_TRUE(run.waits_for_output("ready"));
-  kill(target, SIGTERM);
-  ASSERT_TRUE(run.waits_for_output("term"));
-  // Signals are passed on in order: a second TERM would come before this.
-  kill(target, SIGUSR1);
-  const Outcome outcome = run.wait();
-  EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(outcome.out.find("term"), outcome.out.rfind("term")) << outcome.out;
-}
-
-TEST_F(JaxprofExec, PassesOnASignalThatItGotAlone) {
-  ProgramRun run(folder_.path(), kListener, environment_);
-  expect_one_term(run, run.pid());
-}
-
-TEST_F(JaxprofExec, DoesNotRepeatASignalThatTheWholeGroupGot) {
-  ProgramRun run(folder_.path(), kListener, environment_);
-  expect_one_term(run, -run.pid());
-}
-
-TEST_F(JaxprofExec, SignalsThatComeTogetherDoNotHoldUpEachOther) {
-  ProgramRun run(folder_.path(),
-                 {"--quiet", "-o", "prof/rank%r", "sh", "-c",
-                  "trap 'echo winch' WINCH; trap 'echo term' TERM; trap 'echo usr1' USR1; trap 'echo rt' 40;"
-                  "trap 'exit 3' USR2; echo ready; while :; do sleep 0.01; done"},
-                 environment_);
-  ASSERT_TRUE(run.waits_for_output("ready"));
-  for (int round = 0; round < 3; ++round) {
-    for (const int signal : {SIGUSR1, SIGTERM, SIGWINCH, 40}) kill(run.pid(), signal);
-    const timespec pause{0, 100'000'000};
-    nanosleep(&pause, nullptr);
-  }
-  for (const char* word : {"winch", "term", "usr1", "rt"}) {
-    EXPECT_TRUE(run.waits_for_output(word, 3)) << word;
-  }
-  kill(run.pid(), SIGUSR2);
-  const Outcome outcome = run.wait();
-  EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1 + 4 * 3) << outcome.out;
-}
-
-TEST_F(JaxprofExec, AKillOfTheWrapperIsAKillOfTheJob) {
-  ProgramRun run(folder_.path(), kListener, environment_);
-  ASSERT_TRUE(run.waits_for_output("ready"));
-  kill(run.pid(), SIGKILL);
-  const Outcome outcome = run.wait();
-  EXPECT_EQ(outcome.signal, SIGKILL);
-  const std::string stat = "/proc/" + outcome.out.substr(4, outcome.out.find(" ready") - 4) + "/stat";
-  bool is_gone = false;
-  for (int i = 0; i < 2000 && !is_gone; ++i) {
-    const auto text = read_small_file(stat);
-    is_gone = !text || text->find(") Z ") != std::string::npos;
-    const timespec pause{0, 5'000'000};
-    nanosleep(&pause, nullptr);
-  }
-  EXPECT_TRUE(is_gone);
 }
 
 }  // namespace
