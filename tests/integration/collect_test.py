@@ -158,7 +158,7 @@ class Collect(tools.OwnFolderCase):
         self.assert_status(ended, 0)
         self.assertEqual(len(ended.lines_of_jaxprof()), 2, str(ended))
         self.assertRegex(ended.lines_of_jaxprof()[1], "64 of 64 ranks written, 6 400 events, 0 dropped")
-        self.assertEqual(left_on("n1") - self.before["n1"], set())
+        self.assertEqual(self.left(), set())
         self.assertEqual(list(Path("prof").glob("*.part")), [])
         self.assertEqual(len(list(Path("prof").glob("*.jxspool"))), 128, "two processes a rank")
         self.assertEqual(self.collect("n1").out, "nothing to collect on n1\n")
