@@ -25,6 +25,7 @@ namespace {
 // half.
 constexpr std::uint32_t kRingBytes = 1u << 20;
 constexpr std::uint64_t kStateLogBytes = 16u << 20;
+constexpr std::uint64_t kGpuBufferBytes = 64u << 20;
 
 std::string describe_nameless(const Options& options) {
   return "--output " + options.output + " gives no name for a file: it is named after its rank";
@@ -104,7 +105,8 @@ void write_plan(const Task& task, const LaunchPlan& plan, SessionPlan* session) 
   session->wrapper_pid = task.node.pid;
   session->ring_bytes = kRingBytes;
   session->state_log_bytes = kStateLogBytes;
-  session->capture_events = 1;
+  session->trace = kDefaultTrace;
+  session->gpu_buffer_bytes = kGpuBufferBytes;
   session->pid_namespace = own_pid_namespace();
   session->run = plan.run;
   session->slurm = slurm_place(Env());

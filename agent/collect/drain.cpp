@@ -29,6 +29,7 @@ constexpr std::int64_t kDiskCheckNs = 1'000'000'000;
 constexpr std::uint64_t kDiskCheckBytes = 1 << 20;  // or after this much, whichever comes first
 constexpr std::int64_t kSyncNs = 30'000'000'000;    // a lost node loses at most this much
 constexpr std::size_t kPayloadBytes = 256 << 10;
+constexpr std::size_t kBlockBytes = spool::SpoolWriter::kHeadroom + kPayloadBytes;
 constexpr std::size_t kStackBytes = 512 << 10;
 
 // Both words are futexes.
@@ -50,9 +51,11 @@ timespec to_timespec(std::int64_t ns) noexcept {
 
 class Drain {
  public:
-  // `buffer` holds a block's header and kPayloadBytes.
+  // `buffer` holds two blocks, each of a header and kPayloadBytes.
   explicit Drain(std::uint8_t* buffer) noexcept
-      : buffer_(buffer), encoder_(buffer + spool::SpoolWriter::kHeadroom, kPayloadBytes) {}
+      : buffer_(buffer),
+        activity_buffer_(buffer + kBlockBytes),
+        encoder_(buffer + spool::SpoolWriter::kHeadroom, kPayloadBytes) {}
 
   // Until exit() asks for the end, or the task's recording is stopped. Then a last look follows one tick later: a
   // thread that was in the middle of an event has finished it by then.
@@ -80,6 +83,7 @@ class Drain {
     const bool is_flush = is_last || now - last_flush_ns_ >= kFlushNs;
     write_state();
     for (std::uint32_t i = 0; i < ring_count; ++i) drain_ring(i, is_flush);
+    drain_activities();
     if (is_flush) last_flush_ns_ = now;
     if (is_last || now - last_anchor_ns_ >= kAnchorNs) {
       write_anchor();
@@ -112,7 +116,7 @@ class Drain {
 
   void stop_if_told() noexcept {
     const StopReason reason = session.page->stop.load(std::memory_order_acquire);
-    if (reason == StopReason::kNone || !end_recording()) return;
+    if (reason == StopReason::kNone || !end_recording(spool::WindowCause::kStopped)) return;
     has_stopped_ = true;
     footer_reason_ = footer_reason(reason);
   }
@@ -207,6 +211,23 @@ class Drain {
     }
   }
 
+  // What GPUs did, as far as CUPTI has told. Its strings and lanes are registered while the block is filled, so the log
+  // is written once more before the block.
+  void drain_activities() noexcept {
+    const GpuCollector* gpus = gpu_collector();
+    if (gpus == nullptr) return;
+    std::uint64_t count = 0;
+    std::uint8_t* activities = activity_buffer_ + spool::SpoolWriter::kHeadroom;
+    for (std::size_t bytes; (bytes = gpus->fill_block(activities, kPayloadBytes, &count)) > 0; count = 0) {
+      write_state();
+      if (session.spool.write_block(spool::BlockKind::kActivities, activity_buffer_, bytes)) {
+        event_count_ += count;
+      } else {
+        count_drop(Drop::kSpoolWriteFailed, count);
+      }
+    }
+  }
+
   void write_anchor() noexcept {
     const spool::AnchorRecord record = spool::take_anchor_record(session.clock);
     std::memcpy(payload(), &record, sizeof record);
@@ -248,6 +269,7 @@ class Drain {
   }
 
   std::uint8_t* buffer_;
+  std::uint8_t* activity_buffer_;
   spool::EventEncoder encoder_;
   std::uint64_t heads_[kMaxThreadRings] = {};
   std::uint32_t log_index_ = 0;
@@ -334,8 +356,7 @@ void count_late_events() noexcept {
 }  // namespace
 
 bool start_drain() noexcept {
-  void* buffer = mmap(nullptr, spool::SpoolWriter::kHeadroom + kPayloadBytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* buffer = mmap(nullptr, 2 * kBlockBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (buffer == MAP_FAILED) return false;
   drain_state.store(kRunning, std::memory_order_release);
   return create_thread(buffer);

@@ -88,6 +88,9 @@ inline bool marks_step(spool::StringId id) noexcept {
 bool append_state(spool::StateKind kind, void* fixed, std::size_t fixed_bytes, const void* tail = nullptr,
                   std::size_t tail_bytes = 0) noexcept;
 
+// What the wrapper decided. Not before attach().
+const SessionPlan& session_plan() noexcept;
+
 // The slot of this process in the session page; null before attach.
 ProcessSlot* process_slot() noexcept;
 
@@ -153,5 +156,36 @@ inline void commit(ThreadSink* sink) noexcept {
   if (sink->head - sink->cached_tail > (sink->mask + 1) / 2) [[unlikely]]
     detail::wake_drain(sink);
 }
+
+// ---- windows (agent/contract/window_plan.h). While one is open, events are kept; each opening is a segment.
+
+// The program called cudaProfilerStart or Stop. Any thread, inside a CUPTI callback too.
+void profiler_started() noexcept;
+void profiler_stopped() noexcept;
+
+// ---- GPUs. agent/cupti fills this in; nobody else knows CUPTI.
+struct GpuCollector {
+  // The window opens, or has closed: on the thread that does it, with no lock held that a callback of CUPTI could want.
+  // Never twice in a row the same.
+  void (*open)() noexcept;
+  void (*close)() noexcept;
+  // Brackets NCCL's launches (KernelLaunch events): what the calling thread launches in between belongs to `handle`.
+  // Always in pairs, never nested.
+  void (*begin_launch)(std::uint64_t handle) noexcept;
+  void (*end_launch)() noexcept;
+  // Encodes what CUPTI has completed into one payload of a kActivities block (event_codec.h) and returns its bytes; 0:
+  // there is nothing. Registers what the records refer to before it returns. Drain thread; never blocks.
+  std::size_t (*fill_block)(std::uint8_t* payload, std::size_t capacity, std::uint64_t* event_count) noexcept;
+  // The process ends, or its recording: asks CUPTI for all that it still holds and waits for it, at most `timeout_ms`.
+  void (*finish)(std::uint32_t timeout_ms) noexcept;
+};
+
+// Makes `collector` known, once a process; opens it if the window is open. Any thread.
+void set_gpu_collector(const GpuCollector* collector) noexcept;
+// Null as long as there is none.
+const GpuCollector* gpu_collector() noexcept;
+
+// Wakes the drain thread: there is something for fill_block(). Any thread, inside a CUPTI callback too.
+void wake_for_activities() noexcept;
 
 }  // namespace jaxprof::collect

@@ -15,6 +15,7 @@
 #include "agent/collect/drain.h"
 #include "agent/collect/limits.h"
 #include "agent/collect/session_files.h"
+#include "agent/collect/window.h"
 #include "agent/contract/local_layout.h"
 #include "agent/contract/stranger.h"
 
@@ -33,6 +34,7 @@ std::atomic<ClockId> event_clock{ClockId::kMonotonicRaw};
 namespace {
 
 constexpr std::uint32_t kExitMilliseconds = 2000;
+constexpr std::uint32_t kGpuMilliseconds = 1500;  // of them, for what CUPTI still holds
 
 std::atomic<long> attaching_tid{0};
 
@@ -52,8 +54,14 @@ void in_forked_child() {
 void at_exit(void*) {
   if (session.is_forked_child.load(std::memory_order_relaxed)) return;
   // Where the recording was stopped before, its footer is written already, or being written.
-  if (!end_recording() && session.state.load(std::memory_order_acquire) != SessionState::kEnded) return;
-  finish_drain(kExitMilliseconds);
+  if (!end_recording(spool::WindowCause::kExit) &&
+      session.state.load(std::memory_order_acquire) != SessionState::kEnded) {
+    return;
+  }
+  const std::int64_t deadline = clock_ns(CLOCK_MONOTONIC) + std::int64_t{kExitMilliseconds} * 1'000'000;
+  if (const GpuCollector* gpus = gpu_collector(); gpus != nullptr) gpus->finish(kGpuMilliseconds);
+  const std::int64_t left_ms = (deadline - clock_ns(CLOCK_MONOTONIC)) / 1'000'000;
+  finish_drain(left_ms > 0 ? static_cast<std::uint32_t>(left_ms) : 0);
 }
 
 // ---- attach -----------------------------------------------------------------------------------------------------
@@ -177,11 +185,7 @@ SessionState settled_state() noexcept {
     attaching_tid.store(syscall(SYS_gettid), std::memory_order_relaxed);
     const bool is_recording = start_session();
     session.state.store(is_recording ? SessionState::kRecording : SessionState::kDead, std::memory_order_release);
-    if (is_recording && session.page->plan.capture_events != 0) {
-      detail::capture.exchange(1);
-      // The drain thread may have ended the recording in between: one of us sees what the other did.
-      if (session.state.load() != SessionState::kRecording) detail::capture.store(0);
-    }
+    if (is_recording) start_window();
     errno = saved_errno;
   }
   while ((state = session.state.load(std::memory_order_acquire)) == SessionState::kAttaching) {
@@ -200,10 +204,11 @@ bool is_log_closed() noexcept {
 
 }  // namespace
 
-bool end_recording() noexcept {
+bool end_recording(spool::WindowCause cause) noexcept {
   SessionState expected = SessionState::kRecording;
   if (!session.state.compare_exchange_strong(expected, SessionState::kEnded)) return false;
   detail::capture.store(0);
+  end_window(cause);
   return true;
 }
 
@@ -248,6 +253,10 @@ bool append_state(spool::StateKind kind, void* fixed, std::size_t fixed_bytes, c
 
 const StepMarker& step_marker() noexcept {
   return session.page->plan.step_marker;
+}
+
+const SessionPlan& session_plan() noexcept {
+  return session.page->plan;
 }
 
 ProcessSlot* process_slot() noexcept {

@@ -15,6 +15,7 @@
 #include "agent/collect/state_log.h"
 #include "agent/spool/memory_file.h"
 #include "agent/spool/spool_writer.h"
+#include "agent/spool/state_record.h"
 
 namespace jaxprof::collect {
 
@@ -45,7 +46,7 @@ extern constinit Session session;
 
 // kRecording to kEnded, with no event written from then on but those that are in the middle of it. False if the session
 // is in another state. By exit(), or by the drain thread when the task's recording is stopped.
-bool end_recording() noexcept;
+bool end_recording(spool::WindowCause cause) noexcept;
 
 // Has threads give their rings back when they end (thread_sink.cpp); once, by attach. False: no thread key is left.
 bool watch_thread_ends() noexcept;

@@ -51,6 +51,16 @@ const char* drop_name(Drop drop) noexcept {
       return "foreign-handle";
     case Drop::kUnbalancedPop:
       return "unbalanced-pop";
+    case Drop::kGpuBuffersFull:
+      return "gpu-buffers-full";
+    case Drop::kGpuDropped:
+      return "gpu-dropped";
+    case Drop::kGpuWithoutTime:
+      return "gpu-without-time";
+    case Drop::kGpuUnflushed:
+      return "gpu-unflushed";
+    case Drop::kGpuUnknownKind:
+      return "gpu-unknown-kind";
     case Drop::kCount:
       break;
   }

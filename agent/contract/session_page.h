@@ -15,13 +15,15 @@
 #include "agent/contract/rank_selection.h"
 #include "agent/contract/run_identity.h"
 #include "agent/contract/step_marker.h"
+#include "agent/contract/trace_kinds.h"
+#include "agent/contract/window_plan.h"
 
 namespace jaxprof {
 
 // The environment variable that holds the page's absolute path.
 inline constexpr const char* kSessionVariable = "JAXPROF_SESSION";
 
-inline constexpr std::uint32_t kSessionVersion = 5;
+inline constexpr std::uint32_t kSessionVersion = 6;
 inline constexpr std::uint32_t kMaxProcessSlots = 1024;
 // A rank, or a host and a process id, and once more behind it where that name was taken.
 inline constexpr std::size_t kTaskNameBytes = 192;
@@ -37,7 +39,12 @@ enum class Drop : std::uint16_t {
   kSpoolWriteFailed = 6,  // events, and blocks of registrations, that the local disk did not take
   kForeignHandle = 7,     // NCCL parents or handles that are not this process's (PXN, stale graph parents)
   kUnbalancedPop = 8,     // NVTX pops without a push since attach
-  kCount = 9,
+  kGpuBuffersFull = 9,    // GPU records: the pool of buffers was empty (--buffer-size)
+  kGpuDropped = 10,       // GPU records that CUPTI itself dropped
+  kGpuWithoutTime = 11,   // GPU records whose start or end CUPTI could not tell; they are recorded, without times
+  kGpuUnflushed = 12,     // GPU buffers that CUPTI still held when the process ended
+  kGpuUnknownKind = 13,   // GPU records of a kind or size that is not known here
+  kCount = 14,
 };
 // A stable short word for files and messages, e.g. "ring-full".
 const char* drop_name(Drop drop) noexcept;
@@ -70,6 +77,21 @@ enum HookBit : std::uint32_t {
   kHookNccl = 8,
 };
 
+// How the process records what its GPUs do. Stored in spools: add at the end only.
+enum class GpuMode : std::uint32_t {
+  kNone = 0,         // CUDA was not used, or is not traced
+  kShared = 1,       // CUPTI beside other subscribers (its interface version 2)
+  kAlone = 2,        // CUPTI as its only subscriber
+  kUnavailable = 3,  // CUPTI could not be used; `gpu_note` says why
+};
+
+// Where the process's window is.
+enum class WindowState : std::uint32_t {
+  kArmed = 0,  // closed, may open
+  kOpen = 1,
+  kDone = 2,  // closed for good
+};
+
 // One process. Written by that process only, except for the counters, which a forked child may raise too, and for
 // `published_stem`, which is the wrapper's.
 struct ProcessSlot {
@@ -87,12 +109,24 @@ struct ProcessSlot {
   std::atomic<std::uint32_t> nvtx_instances;  // copies of NVTX in the process that called us
   std::atomic<std::uint32_t> nccl_api;        // profiler API version that NCCL chose; 0: none
   std::atomic<std::uint32_t> nccl_communicators;
+  std::atomic<GpuMode> gpu_mode;
+  std::atomic<std::uint32_t> cupti_version;  // cuptiGetVersion; 0: none loaded
+  char gpu_note[192];                        // one line, "" if there is nothing to say; written before `gpu_mode`
+  std::atomic<WindowState> window;
+  std::atomic<std::uint32_t> segments;  // openings so far
   std::atomic<std::uint64_t> events;
   std::atomic<std::uint64_t> spool_bytes;
   std::atomic<std::uint64_t> drops[static_cast<int>(Drop::kCount)];
   // The STEM that was claimed for its copy in the run directory, "" as long as there is none. Written after the claim,
   // so that whoever goes on with the copy after the wrapper's death finds it.
   char published_stem[kStemBytes];
+};
+
+// When a process takes CUPTI's subscriber slot (--cupti).
+enum class CuptiPolicy : std::uint32_t {
+  kAuto = 0,   // at the window's opening, and gives it back after its end, unless the window needs it before
+  kEarly = 1,  // when CUDA is initialised
+  kOff = 2,    // never
 };
 
 // What the wrapper decided before the job started; constant from then on.
@@ -103,7 +137,6 @@ struct SessionPlan {
   std::int32_t wrapper_pid;
   std::uint32_t ring_bytes;         // a thread's ring; a power of two
   std::uint64_t state_log_bytes;    // cap of a process's registration log
-  std::uint64_t capture_events;     // 1: record events, 0: registrations only
   std::uint64_t spool_limit_bytes;  // of all spools of the task together
   std::uint64_t pid_namespace;      // the wrapper's, inode of /proc/self/ns/pid; 0: unknown
   RunIdentity run;
@@ -115,12 +148,16 @@ struct SessionPlan {
   char stem_template[kPathBytes];    // the STEM part of the output template
   char host[65];
   char boot_id[40];
-  RankSelection selection;        // what each process still has to decide; selects all if nothing
-  std::uint32_t is_task_taken;    // 1: the wrapper has decided for `task_rank`; the rest is for ranks other than that
-  RankVariables rank_variables;   // --rank-from
-  std::uint32_t has_inner_ranks;  // 1: the command starts ranks of its own
-  StepMarker step_marker;         // --step-marker
-  char task[kTaskNameBytes];      // the name of its records in the run directory
+  RankSelection selection;         // what each process still has to decide; selects all if nothing
+  std::uint32_t is_task_taken;     // 1: the wrapper has decided for `task_rank`; the rest is for ranks other than that
+  RankVariables rank_variables;    // --rank-from
+  std::uint32_t has_inner_ranks;   // 1: the command starts ranks of its own
+  StepMarker step_marker;          // --step-marker
+  char task[kTaskNameBytes];       // the name of its records in the run directory
+  WindowPlan window;               // --delay, --duration, --capture-range
+  std::uint32_t trace;             // TraceKind bits
+  CuptiPolicy cupti;               // --cupti
+  std::uint64_t gpu_buffer_bytes;  // cap of a process's pool of CUPTI buffers
 };
 
 struct SessionPage {
@@ -129,6 +166,7 @@ struct SessionPage {
   std::atomic<StopReason> stop;                          // set once, by the wrapper or by a process that meets a limit
   std::atomic<std::uint32_t> stranger_processes;         // that attached from another run and stayed dead
   std::atomic<std::uint64_t> spool_bytes;                // of all processes
+  std::atomic<std::uint32_t> asks_shutdown;              // 1: a window ended that was to end the job (stop-shutdown)
   alignas(64) ProcessSlot slots[kMaxProcessSlots];
 };
 

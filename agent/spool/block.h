@@ -23,12 +23,13 @@ static_assert(sizeof(FileHeader) == 32);
 inline constexpr char kFileMagic[8] = "JXSPOOL";
 
 enum class BlockKind : std::uint16_t {
-  kIdentity = 1,  // identity.h; the first block, always
-  kAnchors = 2,   // ClockAnchor records
-  kState = 3,     // state_record.h
-  kEvents = 4,    // event_codec.h, of one thread
-  kCounters = 5,  // what was dropped so far
-  kFooter = 6,    // the last block of a complete spool
+  kIdentity = 1,    // identity.h; the first block, always
+  kAnchors = 2,     // ClockAnchor records
+  kState = 3,       // state_record.h
+  kEvents = 4,      // event_codec.h, of one thread
+  kCounters = 5,    // what was dropped so far
+  kFooter = 6,      // the last block of a complete spool
+  kActivities = 7,  // event_codec.h, of GPUs: stamps are of CUPTI's clock, the thread is 0
 };
 
 struct BlockHeader {

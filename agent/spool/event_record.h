@@ -34,6 +34,15 @@ enum class EventKind : std::uint8_t {
   kNcclStart = 16,
   kNcclStop = 17,
   kNcclState = 18,
+  kGpuKernel = 32,
+  kGpuMemcpy = 33,
+  kGpuMemset = 34,
+  kGpuApi = 35,
+  kGpuOverhead = 36,
+  kGpuGraph = 37,
+  kGpuSynchronization = 38,
+  kGpuEvent = 39,
+  kGpuExternal = 40,
 };
 
 // ---- NVTX. Push, Start and Mark: `id` is the message's string id; Pop and End: `id` is the domain.
@@ -66,7 +75,10 @@ inline constexpr std::size_t kPayloadType = 1;  // NVTX_PAYLOAD_TYPE_*, 0: none
 inline constexpr std::size_t kPayload = 2;      // its 64 bits
 inline constexpr std::size_t kRangeId = 3;      // Start
 inline constexpr std::size_t kStep = 4;         // Push, Start: 1 + the step's ordinal; 0: not a step
-inline constexpr std::size_t kPopDepth = 0;     // Pop: depth of the range it closes
+// Push in NCCL's domain of a call that has a communicator: 1 + the number of calls before it in the process of the same
+// function, communicator and peer, recorded or not. 0: not counted.
+inline constexpr std::size_t kCallOrdinal = 5;
+inline constexpr std::size_t kPopDepth = 0;  // Pop: depth of the range it closes
 // Where pops were lost since the last push or pop of the same thread and domain: 1 + the lowest depth of the ranges
 // that they closed. What the reader holds open from that depth on has ended. 0: no pop was lost.
 inline constexpr std::size_t kPushUnseenEnds = 3;
@@ -89,6 +101,10 @@ enum class NcclEvent : std::uint32_t {
   kCollApi = 9,
   kP2pApi = 10,
   kKernelLaunch = 11,
+  kCeColl = 12,
+  kCeSync = 13,
+  kCeBatch = 14,
+  kKernelPhase = 15,
 };
 
 // A handle is unique in its process and never 0: thread number << 36 | count, which rises with every start on that
@@ -116,6 +132,49 @@ inline constexpr std::size_t kGroupApiDepth = 3;  // GroupApi; 1: no explicit gr
 inline constexpr std::size_t kGroupApiIsCaptured = 4;
 inline constexpr std::size_t kLaunchStream = 3;  // KernelLaunch
 }  // namespace nccl_field
+
+// ---- GPUs, by CUPTI; only in blocks of kind kActivities. Stamps are the record's start, in CUPTI's clock
+// (nanoseconds, GpuClockState relates it to the event clock); a record without times has stamp 0. Durations are signed,
+// folded by fold_sign() (varint.h): CUPTI has been seen to give an end before a start. Lanes are GpuLaneState,
+// correlations are what joins a call with the work it launched, 0: none. Fields at the end that are 0 are left out.
+namespace gpu_field {
+inline constexpr std::size_t kDuration = 0;     // of all kinds but External and Event
+inline constexpr std::size_t kLane = 1;         // Kernel, Memcpy, Memset, Graph
+inline constexpr std::size_t kCorrelation = 2;  // Kernel, Memcpy, Memset, Graph, Api, Overhead, Synchronization
+// Kernel: `id` is its name, a string.
+inline constexpr std::size_t kKernelConfig = 3;  // LaunchConfigState
+inline constexpr std::size_t kKernelGraphNode = 4;
+inline constexpr std::size_t kKernelGraph = 5;
+inline constexpr std::size_t kKernelChannel = 6;  // hardware channel's number
+// Memcpy: `id` is copyKind | srcKind << 8 | dstKind << 16 | flags << 24, as in CUPTI's records.
+inline constexpr std::size_t kMemcpyBytes = 3;
+inline constexpr std::size_t kMemcpyGraphNode = 4;
+inline constexpr std::size_t kMemcpyGraph = 5;
+inline constexpr std::size_t kMemcpyPeer = 6;  // 1 + device of the other end where it is another GPU's
+// Memset: `id` is memoryKind | flags << 16.
+inline constexpr std::size_t kMemsetBytes = 3;
+inline constexpr std::size_t kMemsetValue = 4;
+inline constexpr std::size_t kMemsetGraphNode = 5;
+inline constexpr std::size_t kMemsetGraph = 6;
+// Api: `id` is the callback id, with kRuntimeApi if it is of the runtime API; GpuApiState names it.
+inline constexpr std::uint32_t kRuntimeApi = 1U << 31;
+inline constexpr std::size_t kApiTid = 1;     // gettid()
+inline constexpr std::size_t kApiResult = 3;  // what the call returned
+// Overhead: `id` is CUpti_ActivityOverheadKind.
+inline constexpr std::size_t kOverheadObject = 1;  // tid, or stream or context by CUPTI's object kind in field 3
+inline constexpr std::size_t kOverheadObjectKind = 3;
+// Graph (whole graphs): `id` is the graph's.
+// Synchronization: `id` is CUpti_ActivitySynchronizationType.
+inline constexpr std::size_t kSyncContext = 1;
+inline constexpr std::size_t kSyncStream = 3;
+inline constexpr std::size_t kSyncEvent = 4;
+// Event (cudaEventRecord): `id` is the event's; its stamp is the device time where CUPTI gives one.
+inline constexpr std::size_t kEventContext = 0;
+inline constexpr std::size_t kEventStream = 1;
+// External: `id` is 0; its stamp means nothing. A NCCL launch and the correlation of what it launched.
+inline constexpr std::size_t kExternalHandle = 0;  // nccl_field::kHandle of the KernelLaunch
+inline constexpr std::size_t kExternalCorrelation = 1;
+}  // namespace gpu_field
 
 // What NCCL names by strings. 0 is "a name we do not know" in each.
 enum class NcclFunction : std::uint8_t {

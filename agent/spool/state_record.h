@@ -21,6 +21,17 @@ enum class StateKind : std::uint16_t {
   kCommunicatorEnd = 9,
   kHook = 10,
   kResource = 11,
+  kGpuDevice = 12,
+  kGpuContext = 13,
+  kGpuLane = 14,
+  kLaunchConfig = 15,
+  kGraphNode = 16,
+  kSegment = 17,
+  kGpuClock = 18,
+  kGpuCollector = 19,
+  kGpuRecord = 20,
+  kGpuApi = 21,
+  kGpuStream = 22,
 };
 
 struct StateHeader {
@@ -144,7 +155,121 @@ struct ResourceState {  // nvtxDomainResourceCreate
   std::uint32_t reserved;
 };
 
+struct GpuDeviceState {  // a device that the process used
+  StateHeader header;
+  std::uint32_t device;  // CUDA's ordinal in this process
+  StringId name;
+  std::uint8_t uuid[16];     // all 0: unknown
+  std::uint32_t capability;  // major * 10 + minor
+  std::uint32_t processors;  // streaming multiprocessors
+  std::uint64_t memory_bytes;
+};
+
+struct GpuContextState {
+  StateHeader header;
+  std::uint32_t context;
+  std::uint32_t device;
+};
+
+struct GpuLaneState {  // where work runs: one stream of one context
+  StateHeader header;
+  std::uint32_t lane;  // the number that activities carry, from 1
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+};
+
+struct GpuStreamState {  // the address by which the program and NCCL know a stream
+  StateHeader header;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint64_t address;
+};
+
+struct LaunchConfigState {  // how kernels were launched
+  StateHeader header;
+  std::uint32_t config;  // the number that activities carry, from 1
+  std::uint32_t grid[3];
+  std::uint32_t block[3];
+  std::uint32_t cluster[3];  // 0: no clusters
+  std::uint32_t registers;   // a thread
+  std::uint32_t static_shared_bytes;
+  std::uint32_t dynamic_shared_bytes;
+  std::uint32_t local_bytes;  // a thread
+};
+
+struct GraphNodeState {  // a node of a CUDA graph, when it was made or cloned
+  StateHeader header;
+  std::uint64_t node;
+  std::uint64_t original;  // of a clone: the node it was made from; 0: none
+  std::uint64_t graph;
+  std::uint64_t launch;  // NCCL's KernelLaunch that was open on the thread: nccl_field::kHandle; 0: none
+  std::uint64_t stamp;
+};
+
+// Why a window opened or closed.
+enum class WindowCause : std::uint32_t {
+  kAttach = 1,    // it is always open
+  kDelay = 2,     // T0 + delay
+  kProfiler = 3,  // cudaProfilerStart or Stop
+  kRange = 4,     // an NVTX range began or ended
+  kStep = 5,      // the first step began, or the last one ended
+  kDuration = 6,  // --duration was over
+  kStopped = 7,   // the recording ended, by a limit
+  kExit = 8,      // the process ended
+};
+
+struct SegmentState {  // a window opened or closed
+  StateHeader header;
+  std::uint32_t segment;  // from 0
+  std::uint32_t is_open;  // 1: opened, 0: closed
+  std::uint32_t cause;    // WindowCause
+  std::uint32_t reserved;
+  std::uint64_t stamp;
+  std::uint64_t step;        // kStep: 1 + the step's number; else 0
+  std::int64_t realtime_ns;  // CLOCK_REALTIME then
+};
+
+struct GpuClockState {  // CUPTI's clock and the event clock, read together
+  StateHeader header;
+  std::uint64_t counter;  // of the event clock, in the middle of the reading
+  std::uint64_t bracket;  // ticks that the reading took
+  std::int64_t gpu_ns;    // CUPTI's
+  std::int64_t realtime_ns;
+};
+
+struct GpuCollectorState {  // by what GPUs are recorded; the last record counts
+  StateHeader header;
+  std::uint32_t mode;     // GpuMode of contract/session_page.h
+  std::uint32_t version;  // cuptiGetVersion
+  StringId library;       // path of libcupti
+  StringId note;
+};
+
+struct GpuRecordState {  // the size of CUPTI's records, as it walks them
+  StateHeader header;
+  std::uint32_t kind;   // CUpti_ActivityKind
+  std::uint32_t bytes;  // 0: CUPTI does not know the kind
+};
+
+struct GpuApiState {
+  StateHeader header;
+  std::uint32_t api;  // as activities carry it
+  StringId name;
+};
+
 static_assert(sizeof(StringState) == 16);
+static_assert(sizeof(GpuDeviceState) == 48);
+static_assert(sizeof(GpuContextState) == 16);
+static_assert(sizeof(GpuLaneState) == 24);
+static_assert(sizeof(GpuStreamState) == 24);
+static_assert(sizeof(LaunchConfigState) == 64);
+static_assert(sizeof(GraphNodeState) == 48);
+static_assert(sizeof(SegmentState) == 48);
+static_assert(sizeof(GpuClockState) == 40);
+static_assert(sizeof(GpuCollectorState) == 24);
+static_assert(sizeof(GpuRecordState) == 16);
+static_assert(sizeof(GpuApiState) == 16);
 static_assert(sizeof(DomainState) == 16);
 static_assert(sizeof(CategoryState) == 24);
 static_assert(sizeof(SchemaState) == 64);

@@ -56,6 +56,8 @@ Result<SpoolTrace> SpoolTrace::load(const std::string& path) {
       case spool::BlockKind::kEvents:
         trace.event_blocks_.push_back(block.payload);
         break;
+      case spool::BlockKind::kActivities:
+        break;
       case spool::BlockKind::kCounters:
         trace.note_drops(spool::parse_counters(block.payload));
         break;
@@ -186,6 +188,17 @@ void SpoolTrace::read_record(spool::StateKind kind, std::span<const std::uint8_t
     case spool::StateKind::kThreadName:
     case spool::StateKind::kCommunicatorEnd:
     case spool::StateKind::kResource:
+    case spool::StateKind::kGpuDevice:
+    case spool::StateKind::kGpuContext:
+    case spool::StateKind::kGpuLane:
+    case spool::StateKind::kLaunchConfig:
+    case spool::StateKind::kGraphNode:
+    case spool::StateKind::kSegment:
+    case spool::StateKind::kGpuClock:
+    case spool::StateKind::kGpuCollector:
+    case spool::StateKind::kGpuRecord:
+    case spool::StateKind::kGpuApi:
+    case spool::StateKind::kGpuStream:
       break;  // not in this version of the run file
   }
   if (!is_whole) ++damaged_blocks_;

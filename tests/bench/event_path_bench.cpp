@@ -54,7 +54,7 @@ jaxprof::SessionPage* make_session(const std::string& folder) {
   if (page == nullptr) return nullptr;
   page->plan.ring_bytes = 1 << 20;
   page->plan.state_log_bytes = 16 << 20;
-  page->plan.capture_events = 1;
+  page->plan.trace = jaxprof::kDefaultTrace;
   // In the domain that is measured, so that every range pays for both looks that tell it from a step.
   jaxprof::parse_step_marker("step@bench", &page->plan.step_marker);
   jaxprof::TextBuffer(page->plan.spool_directory, sizeof page->plan.spool_directory).append(folder.c_str());

@@ -46,7 +46,7 @@ ChildRun::ChildRun() {
   plan.wrapper_pid = getpid();
   plan.ring_bytes = kRingBytes;
   plan.state_log_bytes = 8 << 20;
-  plan.capture_events = 1;
+  plan.trace = kDefaultTrace;
   set_text(plan.run.run_id, sizeof plan.run.run_id, "7.0.0");
   set_text(plan.run.job_id, sizeof plan.run.job_id, "7");
   set_text(plan.run.step_id, sizeof plan.run.step_id, "0");
