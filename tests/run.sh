@@ -19,7 +19,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT" || exit 1
 # A cache of compilations serves every clone of the tree: paths below it count as relative, the folder does not count.
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT
-export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,hydra,jax,torch,nccl,chroot,h5py,pandas,hdf5-tools}
+export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,hydra,jax,torch,nccl,cupti,chroot,h5py,pandas,hdf5-tools}
 FUZZ_SECONDS=15
 FULL_FUZZ_SECONDS=120
 
@@ -203,7 +203,7 @@ tidy() {
 # ---------------------------------------------------------------- the run
 [ "$full" = 0 ] || export JAXPROF_KILLS=${JAXPROF_KILLS-300}
 printf '\n==> set-up\n'
-bash tests/setup.sh "${install_option[@]}" build slurm jax torch nccl tests chroot || exit 1
+bash tests/setup.sh "${install_option[@]}" build slurm jax torch nccl cupti tests chroot || exit 1
 summary+=("$(printf '%-14s %5d s  ok' set-up $SECONDS)")
 
 [ -n "$regex" ] || phase sources check_sources

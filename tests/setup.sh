@@ -5,12 +5,13 @@
 # there, work on a bare Debian 12 as root, and never start a daemon.  Nothing else in the project downloads anything.
 #
 # Usage: setup.sh [--no-install] [COMPONENT...]       (default: build)
-#        setup.sh --path WHAT       print where it is put: python (with JAX), torch (Python with torch), nccl, debian11
+#        setup.sh --path WHAT       print where it is put: python (with JAX), torch (Python with torch), nccl, cupti, debian11
 #   build   compilers, libraries, CUDA headers
 #   slurm   the daemons of slurm/cluster.sh and Open MPI's launcher
 #   jax     a Python environment with JAX and nvtx (tests/requirements.txt)
 #   torch   Debian's torch, and a Python environment that has nvtx besides (tests/requirements-torch.txt)
 #   nccl    NCCL's library, without its headers (tests/requirements-nccl.txt)
+#   cupti   CUPTI's library, and headers of its own version beside a toolkit's (tests/requirements-cuda.txt)
 #   tests   what only tests need: clang's tools, HDF5 tools, Python readers
 #   chroot  a Debian 11 tree for the tests of the installed programs
 #   --no-install   change nothing: print the lines that would install what is missing; exit 1 if there are any
@@ -53,12 +54,13 @@ packages_of() { # COMPONENT
     jax) echo python3-venv ;;
     torch) echo python3-venv python3-torch ;;
     nccl) nccl_of_toolkit >/dev/null || echo python3-venv ;;
+    cupti) cuda_wheels || echo python3-venv ;;
     tests)
         echo clang clang-tidy clang-format libclang-rt-14-dev llvm g++-aarch64-linux-gnu shellcheck hdf5-tools python3 python3-h5py \
             python3-pandas python3-tables mpich e2fsprogs util-linux
         ;;
     chroot) echo debootstrap debian-archive-keyring wget ;;
-    *) die "no component '$1': build, slurm, jax, torch, nccl, tests or chroot" ;;
+    *) die "no component '$1': build, slurm, jax, torch, nccl, cupti, tests or chroot" ;;
     esac
 }
 missing_packages() { # PACKAGE...
@@ -93,11 +95,11 @@ install_packages() { # PACKAGE...
     die "apt-get could not install: $*"
 }
 
-# ---------------------------------------------------------------- CUDA headers
+# ---------------------------------------------------------------- CUDA headers, CUPTI
 has_cuda_headers() { [ -e "$1/cuda.h" ] && [ -e "$1/cupti.h" ] && [ -e "$1/nvtx3/nvToolsExtPayload.h" ]; }
 cuda_toolkit_headers() { has_cuda_headers "${CUDA_HOME:-/usr/local/cuda}/include" || has_cuda_headers /usr/local/cuda/include; }
-cuda_wheel_headers() {
-    has_cuda_headers "$DEPS/cuda/include" &&
+cuda_wheels() { # headers and CUPTI's library, of one version
+    has_cuda_headers "$DEPS/cuda/include" && [ -e "$DEPS/cuda/lib/libcupti.so.13" ] &&
         [ "$(cat "$DEPS/cuda/version" 2>/dev/null)" = "$(digest "$HERE/requirements-cuda.txt")" ]
 }
 # unpack_wheels REQUIREMENTS WORK: WORK/tree then holds what the wheels hold
@@ -110,12 +112,13 @@ unpack_wheels() {
         -r "$requirements" || die "pip could not download the wheels of $requirements"
     for wheel in "$work"/wheels/*.whl; do "$PYTHON" -I -m zipfile -e "$wheel" "$work/tree"; done
 }
-unpack_cuda_headers() {
+unpack_cuda() {
     local work=$DEPS/cuda.part
-    say "unpacking CUDA headers into $DEPS/cuda"
+    say "unpacking CUDA headers and CUPTI into $DEPS/cuda"
     unpack_wheels "$HERE/requirements-cuda.txt" "$work"
-    mkdir "$work/cuda"
+    mkdir -p "$work/cuda/lib"
     mv "$work"/tree/nvidia/*/include "$work/cuda/include"
+    mv "$work"/tree/nvidia/*/lib/libcupti.so.13 "$work/cuda/lib/"
     has_cuda_headers "$work/cuda/include" || die "the wheels in tests/requirements-cuda.txt lack cuda.h, cupti.h or nvtx3"
     digest "$HERE/requirements-cuda.txt" >"$work/cuda/version"
     rm -rf "$DEPS/cuda"
@@ -193,8 +196,9 @@ if [ "${1:-}" = --path ]; then
     python) echo "$VENV/bin/python" ;;
     torch) echo "$TORCH_VENV/bin/python" ;;
     nccl) nccl_of_toolkit || echo "$NCCL/libnccl.so.2" ;;
+    cupti) echo "$DEPS/cuda/lib/libcupti.so.13" ;;
     debian11) echo "$DEPS/bullseye" ;;
-    *) die "--path python, torch, nccl or debian11" ;;
+    *) die "--path python, torch, nccl, cupti or debian11" ;;
     esac
     exit 0
 fi
@@ -227,7 +231,7 @@ if [ ${#missing[@]} -gt 0 ] && [ $can_install_packages = 0 ]; then
 fi
 
 steps=() # what to do besides packages
-if wants build && ! cuda_toolkit_headers && ! cuda_wheel_headers; then steps+=(unpack_cuda_headers); fi
+if { wants cupti || { wants build && ! cuda_toolkit_headers; }; } && ! cuda_wheels; then steps+=(unpack_cuda); fi
 if wants jax && [ ! -e "$VENV/complete" ]; then steps+=(make_jax_venv); fi
 if wants torch && [ ! -e "$TORCH_VENV/complete" ]; then steps+=(make_torch_venv); fi
 if wants nccl && ! has_nccl; then steps+=(unpack_nccl); fi
@@ -236,7 +240,7 @@ if [ $install = 0 ] && [ ${#steps[@]} -gt 0 ]; then
     say "not made yet in $DEPS; run:"
     for step in "${steps[@]}"; do
         case $step in
-        unpack_cuda_headers) echo "bash $HERE/setup.sh build # pip download -r $HERE/requirements-cuda.txt" ;;
+        unpack_cuda) echo "bash $HERE/setup.sh build cupti # pip download -r $HERE/requirements-cuda.txt" ;;
         make_jax_venv) echo "bash $HERE/setup.sh jax # pip install -r $HERE/requirements.txt into $VENV" ;;
         make_torch_venv) echo "bash $HERE/setup.sh torch # pip install -r $HERE/requirements-torch.txt into $TORCH_VENV" ;;
         unpack_nccl) echo "bash $HERE/setup.sh nccl # pip download -r $HERE/requirements-nccl.txt" ;;
@@ -259,7 +263,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 for step in "${steps[@]}"; do
     case $step in
-    unpack_cuda_headers) cuda_wheel_headers || unpack_cuda_headers ;;
+    unpack_cuda) cuda_wheels || unpack_cuda ;;
     make_jax_venv) [ -e "$VENV/complete" ] || make_jax_venv ;;
     make_torch_venv) [ -e "$TORCH_VENV/complete" ] || make_torch_venv ;;
     unpack_nccl) has_nccl || unpack_nccl ;;
