@@ -21,4 +21,4 @@ JAXPROF_EXPORT int InitializeInjectionNvtxExtension(void* module) {
   return jaxprof::nvtx::initialize_extension(module);
 }
 
-// NCCL_PROFILER_PLUGIN looks for a variable, ncclProfiler_v5, which agent/nccl defines.
+// NCCL_PROFILER_PLUGIN looks for variables, ncclProfiler_v1 to _v7, which agent/nccl defines.

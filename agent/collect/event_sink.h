@@ -43,6 +43,7 @@ struct ThreadSink {
   std::uint32_t pushed_step = kNoPlace;  // range_place() of the push whose range is the open step
   std::uint64_t handle_count = 0;        // for unique numbers: NVTX range ids, NCCL handles
   std::uint64_t step_count = 0;          // steps so far, where each thread counts its own (agent/nvtx/steps.h)
+  std::uint64_t nccl_launch = 0;         // the NCCL launch whose begin_launch() awaits its end_launch(); 0: none
   OpenRanges ranges[kMaxDomains] = {};   // by domain
 };
 
@@ -113,6 +114,11 @@ inline bool is_capturing() noexcept {
 inline ThreadSink* thread_sink() noexcept {
   ThreadSink* sink = detail::thread_sink;
   return sink != nullptr ? sink : detail::open_thread_sink();
+}
+
+// The same, but null where it has none yet.
+inline ThreadSink* present_thread_sink() noexcept {
+  return detail::thread_sink;
 }
 
 // Starts a record and returns its fields, which the caller fills (`field_count` words, then `payload_bytes`, a multiple

@@ -50,6 +50,24 @@ constexpr Name<NcclAlgorithm> kAlgorithms[] = {
 constexpr Name<NcclProtocol> kProtocols[] = {
     {"SIMPLE", NcclProtocol::kSimple}, {"LL128", NcclProtocol::kLl128}, {"LL", NcclProtocol::kLl}};
 
+// By NCCL's numbers (ncclFunc_t, ncclDataType_t and its NCCL_ALGO_* and NCCL_PROTO_* as of 2.23).
+constexpr NcclFunction kNumberedFunctions[] = {
+    NcclFunction::kBroadcast, NcclFunction::kReduce,   NcclFunction::kAllGather, NcclFunction::kReduceScatter,
+    NcclFunction::kAllReduce, NcclFunction::kSendRecv, NcclFunction::kSend,      NcclFunction::kRecv};
+constexpr NcclType kNumberedTypes[] = {NcclType::kInt8,    NcclType::kUint8,   NcclType::kInt32,   NcclType::kUint32,
+                                       NcclType::kInt64,   NcclType::kUint64,  NcclType::kFloat16, NcclType::kFloat32,
+                                       NcclType::kFloat64, NcclType::kBfloat16};
+constexpr NcclAlgorithm kNumberedAlgorithms[] = {
+    NcclAlgorithm::kTree,         NcclAlgorithm::kRing, NcclAlgorithm::kCollnetDirect,
+    NcclAlgorithm::kCollnetChain, NcclAlgorithm::kNvls, NcclAlgorithm::kNvlsTree,
+    NcclAlgorithm::kPat};
+constexpr NcclProtocol kNumberedProtocols[] = {NcclProtocol::kLl, NcclProtocol::kLl128, NcclProtocol::kSimple};
+
+template <typename Code, std::size_t n>
+Code numbered(const Code (&codes)[n], std::uint8_t number) noexcept {
+  return number < n ? codes[number] : Code::kUnknown;
+}
+
 template <typename Code, std::size_t n>
 Code look_up(const Name<Code> (&names)[n], const char* text) noexcept {
   if (text == nullptr) return Code::kUnknown;
@@ -72,6 +90,19 @@ spool::NcclAlgorithm algorithm_of(const char* name) noexcept {
 }
 spool::NcclProtocol protocol_of(const char* name) noexcept {
   return look_up(kProtocols, name);
+}
+
+spool::NcclFunction function_of(std::uint8_t number) noexcept {
+  return numbered(kNumberedFunctions, number);
+}
+spool::NcclType type_of(std::uint8_t number) noexcept {
+  return numbered(kNumberedTypes, number);
+}
+spool::NcclAlgorithm algorithm_of(std::uint8_t number) noexcept {
+  return numbered(kNumberedAlgorithms, number);
+}
+spool::NcclProtocol protocol_of(std::uint8_t number) noexcept {
+  return numbered(kNumberedProtocols, number);
 }
 
 }  // namespace jaxprof::nccl

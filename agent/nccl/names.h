@@ -11,4 +11,10 @@ spool::NcclType type_of(const char* name) noexcept;
 spool::NcclAlgorithm algorithm_of(const char* name) noexcept;
 spool::NcclProtocol protocol_of(const char* name) noexcept;
 
+// The numbers that NCCL 2.23 gives instead of names.
+spool::NcclFunction function_of(std::uint8_t number) noexcept;
+spool::NcclType type_of(std::uint8_t number) noexcept;
+spool::NcclAlgorithm algorithm_of(std::uint8_t number) noexcept;
+spool::NcclProtocol protocol_of(std::uint8_t number) noexcept;
+
 }  // namespace jaxprof::nccl

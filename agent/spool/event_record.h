@@ -114,23 +114,36 @@ inline constexpr std::size_t kHandle = 0;        // Start, Stop, State
 inline constexpr std::size_t kCommunicator = 1;  // Start: CommunicatorState::communicator, 0: unknown
 inline constexpr std::size_t kParent = 2;        // Start: a handle, 0: none or not of this process
 // by type, from field 3 on
-inline constexpr std::size_t kCollSequence = 3;   // Coll: NCCL's number of the call on its communicator and function
-inline constexpr std::size_t kCollCodes = 4;      // Coll: pack(NcclCodes)
-inline constexpr std::size_t kCollCount = 5;      // Coll: elements as NCCL gives them (bytes for some functions)
-inline constexpr std::size_t kCollRoot = 6;       // Coll
-inline constexpr std::size_t kCollGroup = 7;      // Coll: handle of the Group
-inline constexpr std::size_t kP2pCodes = 3;       // P2p
-inline constexpr std::size_t kP2pCount = 4;       // P2p
-inline constexpr std::size_t kP2pPeer = 5;        // P2p
-inline constexpr std::size_t kP2pGroup = 6;       // P2p: handle of the Group
-inline constexpr std::size_t kApiCodes = 3;       // CollApi, P2pApi
-inline constexpr std::size_t kApiCount = 4;       // CollApi, P2pApi: as the caller gave it
-inline constexpr std::size_t kApiRoot = 5;        // CollApi
-inline constexpr std::size_t kApiStream = 6;      // CollApi, P2pApi: the CUDA stream's address
-inline constexpr std::size_t kApiIsCaptured = 7;  // CollApi, P2pApi: called while a CUDA graph is captured
-inline constexpr std::size_t kGroupApiDepth = 3;  // GroupApi; 1: no explicit group
+inline constexpr std::size_t kCollSequence = 3;     // Coll: NCCL's number of the call on its communicator and function
+inline constexpr std::size_t kCollCodes = 4;        // Coll: pack(NcclCodes)
+inline constexpr std::size_t kCollCount = 5;        // Coll: elements as NCCL gives them (bytes for some functions)
+inline constexpr std::size_t kCollRoot = 6;         // Coll
+inline constexpr std::size_t kCollGroup = 7;        // Coll: handle of the Group
+inline constexpr std::size_t kCollUserTag = 8;      // Coll: of the call, from NCCL 2.31 on; 0: none
+inline constexpr std::size_t kCollIsSymmetric = 9;  // Coll: 1: by a symmetric kernel; told from NCCL 2.31 on
+inline constexpr std::size_t kCollVariant = 10;     // Coll: the kernel's variant, a string; from NCCL 2.31 on
+inline constexpr std::size_t kP2pCodes = 3;         // P2p
+inline constexpr std::size_t kP2pCount = 4;         // P2p
+inline constexpr std::size_t kP2pPeer = 5;          // P2p
+inline constexpr std::size_t kP2pGroup = 6;         // P2p: handle of the Group
+inline constexpr std::size_t kP2pUserTag = 7;       // P2p: as of Coll
+inline constexpr std::size_t kApiCodes = 3;         // CollApi, P2pApi
+inline constexpr std::size_t kApiCount = 4;         // CollApi, P2pApi: as the caller gave it
+inline constexpr std::size_t kApiRoot = 5;          // CollApi
+inline constexpr std::size_t kApiStream = 6;        // CollApi, P2pApi: the CUDA stream's address
+inline constexpr std::size_t kApiIsCaptured = 7;    // CollApi, P2pApi: called while a CUDA graph is captured
+inline constexpr std::size_t kGroupApiDepth = 3;    // GroupApi; 1: no explicit group
 inline constexpr std::size_t kGroupApiIsCaptured = 4;
 inline constexpr std::size_t kLaunchStream = 3;  // KernelLaunch
+// CeColl: a collective by the GPU's copy engines, in place of a Coll (NCCL 2.29 and later). The event brackets the
+// host's work, not the copies. Its bytes are count times type.
+inline constexpr std::size_t kCeSequence = 3;  // as of Coll
+inline constexpr std::size_t kCeCodes = 4;     // pack(NcclCodes), function and type only
+inline constexpr std::size_t kCeCount = 5;
+inline constexpr std::size_t kCeRoot = 6;
+inline constexpr std::size_t kCeStream = 7;        // the CUDA stream's address
+inline constexpr std::size_t kCeCopySequence = 8;  // number among the communicator's copy-engine collectives
+inline constexpr std::size_t kCeUserTag = 9;       // as of Coll
 }  // namespace nccl_field
 
 // ---- GPUs, by CUPTI; only in blocks of kind kActivities. Stamps are the record's start, in CUPTI's clock

@@ -73,7 +73,7 @@ AGENT_EXPORTS = (
     "InitializeInjection",  # CUDA_INJECTION64_PATH
     "InitializeInjectionNvtx2",  # NVTX_INJECTION64_PATH
     "InitializeInjectionNvtxExtension",  # the same, for NVTX's extension modules
-    "ncclProfiler_v5",  # NCCL_PROFILER_PLUGIN
+    *(f"ncclProfiler_v{version}" for version in range(1, 8)),  # NCCL_PROFILER_PLUGIN
 )
 AGENT_NEEDED = ("libc.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1")
 AGENT_NEWEST_GLIBC = (2, 28)  # RHEL 8

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "agent/nccl/plugin_v5.h"
+#include "agent/nccl/plugin.h"
 #include "agent/spool/event_record.h"
 #include "tests/unit/collect/child_program.h"
 
@@ -115,7 +115,7 @@ void unknown_types() {
   int handles = 0;
   for (int bit = 0; bit < 64; ++bit) {
     d.type = std::uint64_t{1} << bit;
-    std::memset(d.bytes, 0, sizeof d.bytes);
+    d.coll = {};
     handles += is_handle(start(context, d)) ? 1 : 0;
   }
   report("handles", handles);
