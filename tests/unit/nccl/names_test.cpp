@@ -27,6 +27,18 @@ TEST(Names, NullIsUnknown) {
   EXPECT_EQ(protocol_of(nullptr), spool::NcclProtocol::kUnknown);
 }
 
+TEST(Names, OfNccl223AreNumbers) {
+  EXPECT_EQ(function_of(std::uint8_t{0}), spool::NcclFunction::kBroadcast);
+  EXPECT_EQ(function_of(std::uint8_t{7}), spool::NcclFunction::kRecv);
+  EXPECT_EQ(function_of(std::uint8_t{8}), spool::NcclFunction::kUnknown);
+  EXPECT_EQ(type_of(std::uint8_t{1}), spool::NcclType::kUint8) << "which later releases call Unknown";
+  EXPECT_EQ(type_of(std::uint8_t{10}), spool::NcclType::kUnknown);
+  EXPECT_EQ(algorithm_of(std::uint8_t{6}), spool::NcclAlgorithm::kPat);
+  EXPECT_EQ(algorithm_of(std::uint8_t{7}), spool::NcclAlgorithm::kUnknown);
+  EXPECT_EQ(protocol_of(std::uint8_t{0}), spool::NcclProtocol::kLl);
+  EXPECT_EQ(protocol_of(std::uint8_t{255}), spool::NcclProtocol::kUnknown);
+}
+
 TEST(Handle, BelongsToItsProcess) {
   const std::uint64_t number = 5ULL << 36 | 77;
   void* handle = make_handle(0x1235, number);
