@@ -16,6 +16,7 @@
 #include "agent/collect/limits.h"
 #include "agent/collect/session.h"
 #include "agent/collect/session_files.h"
+#include "agent/collect/window.h"
 #include "agent/spool/block.h"
 #include "agent/spool/event_codec.h"
 
@@ -31,6 +32,7 @@ constexpr std::int64_t kSyncNs = 30'000'000'000;    // a lost node loses at most
 constexpr std::size_t kPayloadBytes = 256 << 10;
 constexpr std::size_t kBlockBytes = spool::SpoolWriter::kHeadroom + kPayloadBytes;
 constexpr std::size_t kStackBytes = 512 << 10;
+constexpr std::uint32_t kGpuMilliseconds = 1500;  // for what CUPTI still holds when the window ends the job
 
 // Both words are futexes.
 std::atomic<std::uint32_t> wake_word{0};
@@ -63,12 +65,14 @@ class Drain {
     for (;;) {
       const std::uint32_t seen = wake_word.load(std::memory_order_acquire);
       const bool is_last = has_stopped_ || drain_state.load(std::memory_order_acquire) == kFinishing;
+      pass_window_time();
       pass(is_last);
-      if (is_last) return;
+      if (is_last) break;
       stop_if_told();
-      const timespec timeout = to_timespec(kTickNs);
+      const timespec timeout = to_timespec(sleep_ns());
       futex(&wake_word, FUTEX_WAIT, seen, &timeout);
     }
+    if (is_shutdown_due()) session.page->asks_shutdown.store(1, std::memory_order_release);
   }
 
  private:
@@ -114,11 +118,29 @@ class Drain {
     disk_checked_bytes_ = bytes;
   }
 
+  // Until the next look: a tick, or less where the window has an edge before.
+  static std::int64_t sleep_ns() noexcept {
+    const std::int64_t edge_ns = pass_window_time();
+    if (edge_ns == INT64_MAX) return kTickNs;
+    const std::int64_t left_ns = edge_ns - clock_ns(CLOCK_MONOTONIC);
+    return left_ns < 0 ? 0 : left_ns < kTickNs ? left_ns : kTickNs;
+  }
+
   void stop_if_told() noexcept {
     const StopReason reason = session.page->stop.load(std::memory_order_acquire);
-    if (reason == StopReason::kNone || !end_recording(spool::WindowCause::kStopped)) return;
+    if (reason != StopReason::kNone) {
+      stop_recording_here(footer_reason(reason));
+    } else if (is_shutdown_due()) {
+      // The window is over, and the job ends: what GPUs still have of it is fetched now.
+      if (const GpuCollector* gpus = gpu_collector(); gpus != nullptr) gpus->finish(kGpuMilliseconds);
+      stop_recording_here(spool::FooterReason::kWindowEnd);
+    }
+  }
+
+  void stop_recording_here(spool::FooterReason reason) noexcept {
+    if (!end_recording(spool::WindowCause::kStopped)) return;
     has_stopped_ = true;
-    footer_reason_ = footer_reason(reason);
+    footer_reason_ = reason;
   }
 
   std::uint8_t* payload() noexcept { return buffer_ + spool::SpoolWriter::kHeadroom; }

@@ -21,6 +21,8 @@ inline constexpr std::size_t kMaxDomains = 4096;
 struct OpenRanges {
   std::uint16_t depth = 0;
   std::uint16_t unseen_ends = 0;  // of pops that could not be recorded: nvtx_field::kPopUnseenEnds, not yet told
+  std::uint16_t segment = 0;      // the last in which the thread called this domain, its low bits; 0: in none
+  std::uint16_t floor = 0;        // its depth when that segment began for it: ranges below were pushed before
 };
 
 // A range that a thread has pushed: its domain and depth in one word, never kNoPlace.
@@ -38,22 +40,30 @@ struct ThreadSink {
   std::uint64_t cached_tail = 0;    // <= ring->tail
   std::uint64_t pending_bytes = 0;  // of the record between begin() and commit()
   spool::RingHeader* ring = nullptr;
-  std::uint32_t thread = 0;              // number of the thread in the spool
-  bool is_busy = false;                  // between begin() and commit(): a signal handler must not start another
-  std::uint32_t pushed_step = kNoPlace;  // range_place() of the push whose range is the open step
-  std::uint64_t handle_count = 0;        // for unique numbers: NVTX range ids, NCCL handles
-  std::uint64_t step_count = 0;          // steps so far, where each thread counts its own (agent/nvtx/steps.h)
-  std::uint64_t nccl_launch = 0;         // the NCCL launch whose begin_launch() awaits its end_launch(); 0: none
-  OpenRanges ranges[kMaxDomains] = {};   // by domain
+  std::uint32_t thread = 0;                 // number of the thread in the spool
+  bool is_busy = false;                     // between begin() and commit(): a signal handler must not start another
+  std::uint32_t pushed_step = kNoPlace;     // range_place() of the push whose range is the open step
+  std::uint64_t handle_count = 0;           // for unique numbers: NVTX range ids, NCCL handles
+  std::uint64_t step_count = 0;             // steps so far, where each thread counts its own (agent/nvtx/steps.h)
+  std::uint32_t pushed_content = kNoPlace;  // range_place() of the push whose range the window is a window of
+  std::uint64_t content_count = 0;          // as step_count, of what the window counts where that is not the steps
+  std::uint64_t content_mark = 0;           // what the end of pushed_content means (agent/nvtx/content.h)
+  std::uint64_t nccl_launch = 0;            // the NCCL launch whose begin_launch() awaits its end_launch(); 0: none
+  OpenRanges ranges[kMaxDomains] = {};      // by domain
 };
 
 namespace detail {
-// One owner: session.cpp. 0 until attached, 1 while events are recorded, 0 again after the end and in forked children.
+// Written by session.cpp and window.cpp. 0: nothing is recorded, and nothing is lost by that (not attached, or outside
+// the window); kCaptureOver: what comes is lost (after the end, in a forked child); else 1 + the number of the segment
+// that events go to.
 extern std::atomic<std::uint32_t> capture;
+inline constexpr std::uint32_t kCaptureOver = UINT32_MAX;
 extern std::atomic<ClockId> event_clock;
 // A bit a string: do messages of this text mark steps? Set before the string's number is known to anyone.
 inline constexpr std::uint32_t kStringBits = 18;
 extern std::atomic<std::uint64_t> step_messages[(1U << kStringBits) / 64];
+// The same for what the window is a window of (WindowPlan::marker).
+extern std::atomic<std::uint64_t> window_messages[(1U << kStringBits) / 64];
 extern constinit thread_local ThreadSink* thread_sink __attribute__((tls_model("initial-exec")));
 ThreadSink* open_thread_sink() noexcept;
 bool make_room(ThreadSink* sink, std::uint64_t bytes) noexcept;
@@ -78,10 +88,19 @@ spool::StringId intern(const char* text) noexcept;  // null: kNoString
 // How steps are marked (--step-marker). Not before attach().
 const StepMarker& step_marker() noexcept;
 
-// Do messages with this text mark steps? A string that could not be kept does not.
+namespace detail {
+inline bool has_bit(const std::atomic<std::uint64_t>* bits, spool::StringId id) noexcept {
+  const std::uint32_t bit = id & ((1U << kStringBits) - 1);
+  return (bits[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
+}
+}  // namespace detail
+
+// Do messages with this text mark steps, or what the window is a window of? A string that could not be kept does not.
 inline bool marks_step(spool::StringId id) noexcept {
-  const std::uint32_t bit = id & ((1U << detail::kStringBits) - 1);
-  return (detail::step_messages[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
+  return detail::has_bit(detail::step_messages, id);
+}
+inline bool marks_window(spool::StringId id) noexcept {
+  return detail::has_bit(detail::window_messages, id);
 }
 
 // Appends a record to the registration log: `fixed` starts with a StateHeader, which is filled in here, and `tail`
@@ -102,12 +121,17 @@ inline std::uint64_t read_stamp() noexcept {
   return read_event_clock(detail::event_clock.load(std::memory_order_relaxed));
 }
 
-// Should events be written now? If not, the lost event is counted where it counts as lost (after the end, in a child).
-inline bool is_capturing() noexcept {
-  if (detail::capture.load(std::memory_order_relaxed) != 0) [[likely]]
-    return true;
+// 1 + the number of the segment that events are to be written to now; 0: to none. The lost event is then counted where
+// it counts as lost (after the end, in a child).
+inline std::uint32_t capturing_segment() noexcept {
+  const std::uint32_t segment = detail::capture.load(std::memory_order_relaxed);
+  if (segment != detail::kCaptureOver) [[likely]]
+    return segment;
   detail::count_unrecorded();
-  return false;
+  return 0;
+}
+inline bool is_capturing() noexcept {
+  return capturing_segment() != 0;
 }
 
 // The calling thread's sink; null if it has none and cannot get one.
@@ -165,14 +189,21 @@ inline void commit(ThreadSink* sink) noexcept {
 
 // ---- windows (agent/contract/window_plan.h). While one is open, events are kept; each opening is a segment.
 
-// The program called cudaProfilerStart or Stop. Any thread, inside a CUPTI callback too.
+// The program called cudaProfilerStart or Stop. Any thread, inside a CUPTI callback too: no lock is held while it calls
+// the collector of GPUs, and a second caller does not wait for the first.
 void profiler_started() noexcept;
 void profiler_stopped() noexcept;
+
+// What the window is a window of began: 1 + the number of the segment that this opened, 0 if it opened none. `cause` is
+// kRange or kStep, `step` 1 + the step's number. Any thread, before what begins is written.
+std::uint32_t content_began(spool::WindowCause cause, std::uint64_t step) noexcept;
+// It ended, after its end was written. `segment`: closes no other than this one, as content_began() gave it; 0: any.
+void content_ended(spool::WindowCause cause, std::uint64_t step, std::uint32_t segment = 0) noexcept;
 
 // ---- GPUs. agent/cupti fills this in; nobody else knows CUPTI.
 struct GpuCollector {
   // The window opens, or has closed: on the thread that does it, with no lock held that a callback of CUPTI could want.
-  // Never twice in a row the same.
+  // Never twice in a row the same, never two of them at once. An opening that ends before it was told may be skipped.
   void (*open)() noexcept;
   void (*close)() noexcept;
   // Brackets NCCL's launches (KernelLaunch events): what the calling thread launches in between belongs to `handle`.

@@ -44,7 +44,7 @@ std::atomic<long> attaching_tid{0};
 // no lock may be taken here, for a thread that no longer exists may hold it.
 void in_forked_child() {
   session.is_forked_child.store(true, std::memory_order_relaxed);
-  detail::capture.store(0, std::memory_order_relaxed);
+  detail::capture.store(detail::kCaptureOver, std::memory_order_relaxed);
   detail::thread_sink = nullptr;
   session.state.store(SessionState::kDead, std::memory_order_relaxed);
 }
@@ -184,8 +184,9 @@ SessionState settled_state() noexcept {
     const int saved_errno = errno;
     attaching_tid.store(syscall(SYS_gettid), std::memory_order_relaxed);
     const bool is_recording = start_session();
+    if (is_recording) start_window();  // before others who wait here go on and record
     session.state.store(is_recording ? SessionState::kRecording : SessionState::kDead, std::memory_order_release);
-    if (is_recording) start_window();
+    if (is_recording) wake_drain_thread();  // it learns when the window has its first edge
     errno = saved_errno;
   }
   while ((state = session.state.load(std::memory_order_acquire)) == SessionState::kAttaching) {
@@ -207,7 +208,6 @@ bool is_log_closed() noexcept {
 bool end_recording(spool::WindowCause cause) noexcept {
   SessionState expected = SessionState::kRecording;
   if (!session.state.compare_exchange_strong(expected, SessionState::kEnded)) return false;
-  detail::capture.store(0);
   end_window(cause);
   return true;
 }

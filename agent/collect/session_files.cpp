@@ -43,6 +43,22 @@ std::int64_t time_namespace() noexcept {
   return static_cast<std::int64_t>(inode);
 }
 
+void write_window(const SessionPlan& plan, spool::IdentityWriter* out) noexcept {
+  char text[kCaptureRangeBytes];
+  TextBuffer range(text, sizeof text);
+  append_capture_range(plan.window, &range);
+  out->text(spool::IdentityKey::kCaptureRange, text);
+  TextBuffer end(text, sizeof text);
+  append_capture_range_end(plan.window, &end);
+  out->text(spool::IdentityKey::kCaptureRangeEnd, text);
+  out->number(spool::IdentityKey::kWindowDelayNs, plan.window.delay_ns);
+  out->number(spool::IdentityKey::kWindowDurationNs, plan.window.duration_ns);
+  out->number(spool::IdentityKey::kT0RealtimeNs, plan.window.t0_realtime_ns != 0 ? plan.window.t0_realtime_ns : -1);
+  TextBuffer kinds(text, sizeof text);
+  append_trace_kinds(plan.trace, &kinds);
+  out->text(spool::IdentityKey::kTrace, text);
+}
+
 void write_identity(const RankIdentity& rank) noexcept {
   using spool::IdentityKey;
   static std::uint8_t buffer[spool::SpoolWriter::kHeadroom + 16384];
@@ -76,6 +92,7 @@ void write_identity(const RankIdentity& rank) noexcept {
   TextBuffer marker_text(marker, sizeof marker);
   append_step_marker(plan.step_marker, &marker_text);
   out.text(IdentityKey::kStepMarker, marker);
+  write_window(plan, &out);
   char path[1024] = {};
   if (readlink("/proc/self/exe", path, sizeof path - 1) > 0) out.text(IdentityKey::kExecutable, path);
   static char command[4096];
@@ -118,7 +135,7 @@ const char* open_session_files(const RankIdentity& rank) noexcept {
       !session.state_log.open(&session.memory, session.page->plan.state_log_bytes)) {
     return "cannot make the memory file";
   }
-  session.state_log.note_step_messages(&session.page->plan.step_marker);
+  session.state_log.note_messages(&session.page->plan.step_marker, &session.page->plan.window.marker);
   std::uint64_t file_id = 0;
   if (getrandom(&file_id, sizeof file_id, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof file_id)) {
     file_id = static_cast<std::uint64_t>(clock_ns(CLOCK_REALTIME)) ^ (static_cast<std::uint64_t>(slot.pid) << 40);

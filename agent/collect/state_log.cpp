@@ -17,6 +17,7 @@ namespace jaxprof::collect {
 
 namespace detail {
 std::atomic<std::uint64_t> step_messages[(1U << kStringBits) / 64];
+std::atomic<std::uint64_t> window_messages[(1U << kStringBits) / 64];
 static_assert(StateLog::kTableSlots <= 1U << kStringBits);
 }  // namespace detail
 
@@ -26,8 +27,8 @@ constexpr std::int64_t kLongestWaitNs = 1'000'000'000;
 constexpr int kYields = 64;
 constexpr std::uint64_t kLogCapacity = StateLog::kSegmentBytes - sizeof(spool::StateLogHeader);
 
-void note_step_message(spool::StringId id) noexcept {
-  detail::step_messages[id / 64].fetch_or(std::uint64_t{1} << (id % 64), std::memory_order_relaxed);
+void set_bit(std::atomic<std::uint64_t>* bits, spool::StringId id) noexcept {
+  bits[id / 64].fetch_or(std::uint64_t{1} << (id % 64), std::memory_order_relaxed);
 }
 
 const char* text_of(const spool::StringState* string) noexcept {
@@ -94,7 +95,8 @@ spool::StringId StateLog::intern(const char* text, std::size_t length) noexcept 
     void* record = append_locked(spool::StateKind::kString, &state, sizeof state, text, length);
     if (record != nullptr) {
       ++string_count_;
-      if (marker_ != nullptr && is_step_message(*marker_, {text, length})) note_step_message(state.id);
+      if (steps_ != nullptr && is_step_message(*steps_, {text, length})) set_bit(detail::step_messages, state.id);
+      if (window_ != nullptr && is_step_message(*window_, {text, length})) set_bit(detail::window_messages, state.id);
       table_[free_slot].hash = hash;
       table_[free_slot].string.store(static_cast<spool::StringState*>(record), std::memory_order_release);
       id = state.id;

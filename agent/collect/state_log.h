@@ -34,8 +34,12 @@ class StateLog {
   // Reserves the string table and the first log segment in `memory`; false without memory or disk for them.
   bool open(spool::MemoryFile* memory, std::uint64_t cap_bytes) noexcept;
 
-  // From now on strings that mark steps are noted as such (marks_step() in event_sink.h). `marker` must stay.
-  void note_step_messages(const StepMarker* marker) noexcept { marker_ = marker; }
+  // From now on strings that mark steps, or what the window is a window of, are noted as such (marks_step() and
+  // marks_window() in event_sink.h). Both must stay.
+  void note_messages(const StepMarker* steps, const StepMarker* window) noexcept {
+    steps_ = steps;
+    window_ = window;
+  }
 
   // The string's id; kLostString if it is new and could not be kept. Any thread.
   spool::StringId intern(const char* text, std::size_t length) noexcept;
@@ -64,7 +68,8 @@ class StateLog {
 
   BoundedLock lock_;
   spool::MemoryFile* memory_ = nullptr;
-  const StepMarker* marker_ = nullptr;
+  const StepMarker* steps_ = nullptr;
+  const StepMarker* window_ = nullptr;
   Slot* table_ = nullptr;
   std::uint32_t string_count_ = 0;
   std::uint64_t cap_bytes_ = 0;

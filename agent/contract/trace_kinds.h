@@ -2,6 +2,7 @@
 // unless they are named. This is the one place that knows the names. Agent-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -23,14 +24,19 @@ enum TraceKind : std::uint32_t {
 };
 inline constexpr std::uint32_t kDefaultTrace = kTraceCuda | kTraceNvtx | kTraceNccl | kTraceNic | kTraceGpu;
 
-// What could not be taken from one list.
-enum class TraceFault : std::uint32_t { kNone, kUnknown, kUnsupported };
+// What became of one name.
+enum class TraceFault : std::uint32_t {
+  kNone,
+  kUnknown,
+  kUnsupported,  // one of nsys's that is not recorded here
+};
 
-// The kind of one name, 0 if there is none; `fault` then tells whether it is one of another profiler's that is not
-// recorded here.
+// The bits of one name: a kind, with kTraceCuda where it is an addition to that. 0 for "none", and for what is no name
+// of ours; `fault` tells which.
 std::uint32_t trace_kind_of(std::string_view name, TraceFault* fault) noexcept;
 
-// The names of a set, "cuda,nvtx,nccl".
+// The names of a set, "cuda,nvtx,nccl"; "none" for the empty one. At most kTraceKindsBytes.
+inline constexpr std::size_t kTraceKindsBytes = 80;
 void append_trace_kinds(std::uint32_t kinds, TextBuffer* out) noexcept;
 
 }  // namespace jaxprof

@@ -4,10 +4,10 @@
 #include <cstdint>
 
 #include "agent/collect/event_sink.h"
+#include "agent/nvtx/domains.h"
 #include "agent/nvtx/nvtx_types.h"
 #include "agent/nvtx/ranges.h"
 #include "agent/nvtx/registry.h"
-#include "agent/nvtx/steps.h"
 
 namespace jaxprof::nvtx {
 namespace {
@@ -15,34 +15,34 @@ namespace {
 // ---- the core module: the default domain ------------------------------------------------------------------------
 
 void core_mark_ex(const nvtxEventAttributes_t* a) {
-  mark(nullptr, a);
+  mark(nullptr, given(a));
 }
 void core_mark_a(const char* m) {
-  mark_message(collect::intern(m));
+  mark(nullptr, given(m));
 }
 void core_mark_w(const wchar_t* m) {
-  mark_message(intern_wide(m));
+  mark(nullptr, given(m));
 }
 nvtxRangeId_t core_start_ex(const nvtxEventAttributes_t* a) {
-  return start(nullptr, a);
+  return start(nullptr, given(a));
 }
 nvtxRangeId_t core_start_a(const char* m) {
-  return start_message(collect::intern(m));
+  return start(nullptr, given(m));
 }
 nvtxRangeId_t core_start_w(const wchar_t* m) {
-  return start_message(intern_wide(m));
+  return start(nullptr, given(m));
 }
 void core_end(nvtxRangeId_t range) {
   end(nullptr, range, nullptr, 0);
 }
 int core_push_ex(const nvtxEventAttributes_t* a) {
-  return push(nullptr, a);
+  return push(nullptr, given(a));
 }
 int core_push_a(const char* m) {
-  return push_message(collect::intern(m));
+  return push(nullptr, given(m));
 }
 int core_push_w(const wchar_t* m) {
-  return push_message(intern_wide(m));
+  return push(nullptr, given(m));
 }
 int core_pop() {
   return pop(nullptr, nullptr, 0);
@@ -75,13 +75,25 @@ void domain_category_w(nvtxDomainHandle_t domain, std::uint32_t category, const 
   name_category(domain, category, intern_wide(name));
 }
 void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
-  mark(domain, a);
+  mark(domain, given(a));
 }
 nvtxRangeId_t domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
-  return start(domain, a);
+  return start(domain, given(a));
 }
 int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
-  return push(domain, a);
+  return push(domain, given(a));
+}
+
+// ---- the payload extension --------------------------------------------------------------------------------------
+
+void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payload, std::size_t count) {
+  mark(domain, given(payload, count));
+}
+int push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payload, std::size_t count) {
+  return push(domain, given(payload, count));
+}
+nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payload, std::size_t count) {
+  return start(domain, given(payload, count));
 }
 
 using Slots = void***;  // slots[id] points to the function pointer of callback `id`
@@ -132,7 +144,7 @@ std::atomic<std::uint32_t> instance_count{0};
 int initialize(const void* (*get_export_table)(unsigned)) noexcept {
   const std::uint32_t instance = instance_count.fetch_add(1, std::memory_order_relaxed) + 1;
   if (!collect::attach(kHookNvtx, instance)) return 1;
-  note_step_domain(0, "");
+  note_domain(0, "");
   collect::process_slot()->nvtx_instances.store(instance, std::memory_order_relaxed);
   if (get_export_table == nullptr) return 1;
   const auto* callbacks = static_cast<const CallbacksTable*>(get_export_table(NVTX_ETID_CALLBACKS));
@@ -153,7 +165,7 @@ int initialize_extension(void* info) noexcept {
   const auto* module = static_cast<const ExtensionModule*>(info);
   if (module == nullptr || module->struct_bytes < sizeof *module || module->module != kPayloadModule) return 1;
   if (!collect::attach(kHookNvtxExtension, 0)) return 1;
-  note_step_domain(0, "");
+  note_domain(0, "");
   for (std::size_t i = 0; i < module->segment_count; ++i) {
     const ExtensionSegment& segment = module->segments[i];
     // Only segment 0 is defined; early releases have two slots in it, later ones 63.

@@ -1,8 +1,9 @@
 #include "agent/nvtx/ranges.h"
 
-#include <cstring>
-
 #include "agent/collect/event_sink.h"
+#include "agent/nvtx/blobs.h"
+#include "agent/nvtx/content.h"
+#include "agent/nvtx/domains.h"
 #include "agent/nvtx/registry.h"
 #include "agent/nvtx/steps.h"
 #include "agent/spool/event_record.h"
@@ -10,183 +11,43 @@
 namespace jaxprof::nvtx {
 namespace {
 
+using collect::OpenRanges;
 using collect::ThreadSink;
 using spool::EventKind;
 
-// An event's attributes, read as far as the caller's struct goes.
-struct Attributes {
-  spool::StringId message = spool::kNoString;
-  std::uint32_t category = 0;
-  std::int32_t payload_type = 0;
-  std::uint64_t payload = 0;
-  const nvtxPayloadData_t* blobs = nullptr;
-  std::size_t blob_count = 0;
+// What is known of a range that begins, beside what the program gave.
+struct Begin {
+  std::uint16_t domain = 0;
+  std::uint16_t depth = 0;
+  std::uint64_t range_or_ends = 0;  // a Start's range id or a Push's unseen ends
+  std::uint64_t step = 0;           // nvtx_field::kStep
+  std::uint64_t call_ordinal = 0;   // nvtx_field::kCallOrdinal
 };
 
-// Bits of a basic payload as one word: narrow integers widened by their sign, floats as their bits.
-std::uint64_t payload_word(const nvtxEventAttributes_t& from) noexcept {
-  switch (from.payloadType) {
-    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
-      return from.payload.ullValue;
-    case NVTX_PAYLOAD_TYPE_INT64:
-      return static_cast<std::uint64_t>(from.payload.llValue);
-    case NVTX_PAYLOAD_TYPE_DOUBLE: {
-      std::uint64_t bits;
-      std::memcpy(&bits, &from.payload.dValue, sizeof bits);
-      return bits;
-    }
-    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
-      return from.payload.uiValue;
-    case NVTX_PAYLOAD_TYPE_INT32:
-      return static_cast<std::uint64_t>(static_cast<std::int64_t>(from.payload.iValue));
-    case NVTX_PAYLOAD_TYPE_FLOAT: {
-      std::uint32_t bits;
-      std::memcpy(&bits, &from.payload.fValue, sizeof bits);
-      return bits;
-    }
-    default:
-      return 0;
-  }
-}
-
-Attributes read_attributes(const nvtxEventAttributes_t* from) noexcept {
-  Attributes to;
-  if (from == nullptr || from->size < sizeof *from) return to;
-  to.category = from->category;
-  switch (from->messageType) {
-    case NVTX_MESSAGE_TYPE_REGISTERED:
-      to.message = string_of(from->message.registered);
-      break;
-    case NVTX_MESSAGE_TYPE_ASCII:
-      to.message = collect::intern(from->message.ascii);
-      break;
-    case NVTX_MESSAGE_TYPE_UNICODE:
-      to.message = intern_wide(from->message.unicode);
-      break;
-    default:
-      break;
-  }
-  if (from->payloadType == kExtendedPayload) {
-    // The caller's memory; copied before the callback returns (nvToolsExtPayload.h).
-    to.blobs = reinterpret_cast<const nvtxPayloadData_t*>(static_cast<std::uintptr_t>(from->payload.ullValue));
-    to.blob_count = to.blobs != nullptr ? static_cast<std::size_t>(from->reserved0) : 0;
-  } else if (from->payloadType != 0) {
-    to.payload_type = from->payloadType;
-    to.payload = payload_word(*from);
-  }
-  return to;
-}
-
-// Sizes of the payloads of one event, cut so that all of them fit into kMaxPayloadBytes.
-constexpr std::size_t kMaxBlobs = 16;
-struct Blobs {
-  const nvtxPayloadData_t* from = nullptr;
-  std::size_t count = 0;
-  std::uint32_t bytes[kMaxBlobs];       // kept
-  std::uint32_t full_bytes[kMaxBlobs];  // given
-  std::uint32_t total = 0;              // with headers, a multiple of 8
-};
-
-constexpr std::uint32_t round_up(std::uint32_t bytes) noexcept {
-  return (bytes + 7) & ~7U;
-}
-
-Blobs measure(const nvtxPayloadData_t* payload, std::size_t count) noexcept {
-  Blobs blobs;
-  blobs.from = payload;
-  if (payload == nullptr) return blobs;
-  for (; blobs.count < count && blobs.count < kMaxBlobs; ++blobs.count) {
-    const nvtxPayloadData_t& data = payload[blobs.count];
-    std::size_t bytes = data.size == SIZE_MAX ? static_payload_bytes(data.schemaId) : data.size;
-    if (data.payload == nullptr) bytes = 0;
-    const std::uint32_t full = bytes < UINT32_MAX ? static_cast<std::uint32_t>(bytes) : UINT32_MAX;
-    constexpr std::uint32_t kHeader = sizeof(spool::PayloadHeader);
-    if (blobs.total + kHeader > spool::kMaxPayloadBytes) break;
-    const auto room = static_cast<std::uint32_t>(spool::kMaxPayloadBytes) - blobs.total - kHeader;
-    blobs.bytes[blobs.count] = full < room ? full : room;
-    blobs.full_bytes[blobs.count] = full;
-    if (full > room) collect::count_drop(Drop::kPayloadTruncated);
-    blobs.total += kHeader + round_up(blobs.bytes[blobs.count]);
-  }
-  if (blobs.count < count) collect::count_drop(Drop::kPayloadTruncated);
-  return blobs;
-}
-
-void copy(const Blobs& blobs, std::uint64_t* to) noexcept {
-  auto* out = reinterpret_cast<std::uint8_t*>(to);
-  for (std::size_t i = 0; i < blobs.count; ++i) {
-    const spool::PayloadHeader header{blobs.from[i].schemaId, blobs.bytes[i], blobs.full_bytes[i]};
-    std::memcpy(out, &header, sizeof header);
-    out += sizeof header;
-    const std::uint32_t padded = round_up(blobs.bytes[i]);
-    if (padded > 0) std::memset(out + padded - 8, 0, 8);
-    if (blobs.bytes[i] > 0) std::memcpy(out, blobs.from[i].payload, blobs.bytes[i]);
-    out += padded;
-  }
-}
-
-// Writes Push, Start or Mark; false if it was dropped. `range_or_ends` is a Start's range id or a Push's unseen ends,
-// `step` nvtx_field::kStep. Fields at the end that are 0 are left out.
-bool write_begin(ThreadSink* sink, EventKind kind, std::uint64_t context, std::uint64_t range_or_ends,
-                 std::uint64_t step, const Attributes& attributes, std::uint64_t stamp) noexcept {
+// Writes Push, Start or Mark; false if it was dropped. Fields at the end that are 0 are left out.
+bool write_begin(ThreadSink* sink, EventKind kind, const Begin& begin, const Attributes& attributes,
+                 std::uint64_t stamp) noexcept {
   static_assert(spool::nvtx_field::kRangeId == spool::nvtx_field::kPushUnseenEnds);
-  std::uint32_t field_count = range_or_ends != 0 ? 4 : attributes.payload_type != 0 ? 3 : 1;
-  if (step != 0) [[unlikely]]
+  std::uint32_t field_count = begin.range_or_ends != 0 ? 4 : attributes.payload_type != 0 ? 3 : 1;
+  if (begin.step != 0) [[unlikely]]
     field_count = 5;
+  if (begin.call_ordinal != 0) field_count = 6;
   Blobs blobs;
   if (attributes.blob_count > 0) [[unlikely]]
     blobs = measure(attributes.blobs, attributes.blob_count);
   std::uint64_t* fields = collect::begin(sink, kind, attributes.message, stamp, field_count, blobs.total);
   if (fields == nullptr) return false;
-  fields[spool::nvtx_field::kContext] = context;
+  fields[spool::nvtx_field::kContext] = spool::pack({begin.domain, begin.depth, attributes.category});
   if (field_count > 1) {
     fields[spool::nvtx_field::kPayloadType] = static_cast<std::uint32_t>(attributes.payload_type);
     fields[spool::nvtx_field::kPayload] = attributes.payload;
   }
-  if (field_count > 3) fields[spool::nvtx_field::kRangeId] = range_or_ends;
-  if (field_count > 4) fields[spool::nvtx_field::kStep] = step;
+  if (field_count > 3) fields[spool::nvtx_field::kRangeId] = begin.range_or_ends;
+  if (field_count > 4) fields[spool::nvtx_field::kStep] = begin.step;
+  if (field_count > 5) fields[spool::nvtx_field::kCallOrdinal] = begin.call_ordinal;
   if (blobs.count > 0) copy(blobs, fields + field_count);
   collect::commit(sink);
   return true;
-}
-
-// The depth is kept whether or not events are recorded, so that a window may open inside a range.
-int push_attributes(std::uint16_t domain, const Attributes& attributes, std::uint64_t stamp) noexcept {
-  const bool is_capturing = collect::is_capturing();
-  ThreadSink* sink = collect::thread_sink();
-  if (sink == nullptr) return -1;
-  collect::OpenRanges& open = sink->ranges[domain];
-  const std::uint16_t depth = open.depth;
-  if (depth < UINT16_MAX) open.depth = static_cast<std::uint16_t>(depth + 1);
-  std::uint64_t step = 0;
-  if (is_step_marker(domain, attributes.message)) [[unlikely]]
-    step = begin_pushed_step(sink, domain, depth);
-  if (is_capturing && write_begin(sink, EventKind::kNvtxPush, spool::pack({domain, depth, attributes.category}),
-                                  open.unseen_ends, step, attributes, stamp)) {
-    open.unseen_ends = 0;
-  }
-  return depth;
-}
-
-nvtxRangeId_t start_attributes(std::uint16_t domain, const Attributes& attributes, std::uint64_t stamp) noexcept {
-  const bool is_capturing = collect::is_capturing();
-  const bool is_marker = is_step_marker(domain, attributes.message);
-  if (!is_capturing && !is_marker) return 0;
-  ThreadSink* sink = collect::thread_sink();
-  if (sink == nullptr) return 0;
-  const std::uint64_t step = is_marker ? begin_started_step(sink) : 0;
-  if (!is_capturing) return 0;
-  const nvtxRangeId_t range = static_cast<std::uint64_t>(sink->thread) << 40 | ++sink->handle_count;
-  write_begin(sink, EventKind::kNvtxStart, spool::pack({domain, 0, attributes.category}), range, step, attributes,
-              stamp);
-  return range;
-}
-
-void mark_attributes(std::uint16_t domain, const Attributes& attributes, std::uint64_t stamp) noexcept {
-  if (!collect::is_capturing()) return;
-  ThreadSink* sink = collect::thread_sink();
-  if (sink != nullptr)
-    write_begin(sink, EventKind::kNvtxMark, spool::pack({domain, 0, attributes.category}), 0, 0, attributes, stamp);
 }
 
 // Writes Pop or End with its field and, unless it is 0, a Pop's unseen ends; false if it was dropped.
@@ -206,89 +67,163 @@ bool write_finish(ThreadSink* sink, EventKind kind, std::uint16_t domain, std::u
   return true;
 }
 
-Attributes of_message(spool::StringId message) noexcept {
-  Attributes attributes;
-  attributes.message = message;
-  return attributes;
+// The thread calls the domain in this segment. What it has pushed there before stays without an end: of its pops
+// nothing is written, since the begin may not have been either.
+void enter_segment(OpenRanges* open, std::uint32_t segment, std::uint16_t depth) noexcept {
+  const auto low_bits = static_cast<std::uint16_t>(segment);
+  if (open->segment == low_bits) [[likely]]
+    return;
+  open->segment = low_bits;
+  open->floor = depth;
 }
 
-Attributes of_payload(const nvtxPayloadData_t* payload, std::size_t count) noexcept {
+void note_unseen_end(OpenRanges* open, std::uint16_t depth) noexcept {
+  if (open->unseen_ends == 0 || depth < open->unseen_ends) open->unseen_ends = static_cast<std::uint16_t>(depth + 1);
+}
+
+void write_push(ThreadSink* sink, std::uint32_t segment, Begin* begin, const Attributes& attributes) noexcept {
+  OpenRanges& open = sink->ranges[begin->domain];
+  enter_segment(&open, segment, begin->depth);
+  begin->range_or_ends = open.unseen_ends;
+  if (write_begin(sink, EventKind::kNvtxPush, *begin, attributes, collect::read_stamp())) open.unseen_ends = 0;
+}
+
+// What ends a range.
+struct Finish {
+  std::uint64_t stamp;
+  const nvtxPayloadData_t* payload;
+  std::size_t count;
+};
+
+void write_pop(ThreadSink* sink, std::uint32_t segment, std::uint16_t domain, std::uint16_t depth,
+               const Finish& finish) noexcept {
+  OpenRanges& open = sink->ranges[domain];
+  if (segment != 0) {
+    enter_segment(&open, segment, static_cast<std::uint16_t>(depth + 1));
+    if (depth >= open.floor && write_finish(sink, EventKind::kNvtxPop, domain, depth, open.unseen_ends, finish.payload,
+                                            finish.count, finish.stamp)) {
+      open.unseen_ends = 0;
+      return;
+    }
+  }
+  note_unseen_end(&open, depth);
+}
+
+// A push in a domain of which some ranges matter, window or not. It may open the window, and then is in it.
+[[gnu::noinline]] void push_watched(ThreadSink* sink, std::uint32_t segment, std::uint8_t uses, Begin begin,
+                                    const Given& from) noexcept {
   Attributes attributes;
-  attributes.blobs = payload;
-  attributes.blob_count = payload != nullptr ? count : 0;
-  return attributes;
+  if (segment != 0) attributes = read_attributes(from);
+  const Marks marks = segment != 0 ? marks_of(uses, attributes.message) : marks_of(uses, from);
+  Content content;
+  if (marks.is_step) begin.step = begin_pushed_step(sink, begin.domain, begin.depth);
+  if (marks.is_step || marks.is_content) {
+    content = begin_pushed_content(sink, begin.domain, begin.depth, marks, begin.step, from);
+    const std::uint32_t before = segment;
+    segment = collect::capturing_segment();
+    if (before == 0 && segment != 0) attributes = read_attributes(from);
+  }
+  const bool is_kept = (uses & kIsKept) != 0 || begin.step != 0 || content.is_content;
+  if (segment != 0 && is_kept) write_push(sink, segment, &begin, attributes);
+}
+
+// A pop in such a domain, of which not every range may be kept.
+[[gnu::noinline]] void pop_watched(ThreadSink* sink, std::uint32_t segment, std::uint8_t uses, std::uint16_t domain,
+                                   std::uint16_t depth, const Finish& finish) noexcept {
+  const bool is_content = sink->pushed_content == collect::range_place(domain, depth);
+  const std::uint64_t mark = pop_content(sink, domain, depth);
+  const bool is_step = end_pushed_step(sink, domain, depth);
+  if ((uses & kIsKept) != 0 || is_step || is_content) write_pop(sink, segment, domain, depth, finish);
+  if (mark != 0) end_pushed_content(mark);
 }
 
 }  // namespace
 
 // A range begins after its attributes were read, and ends before anything else is done: our own work stays outside.
-int push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* from) noexcept {
-  const Attributes attributes = read_attributes(from);
-  return push_attributes(domain_number(domain), attributes, collect::read_stamp());
-}
-
-int push_message(spool::StringId message) noexcept {
-  return push_attributes(0, of_message(message), collect::read_stamp());
-}
-
-int push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payload, std::size_t count) noexcept {
-  return push_attributes(domain_number(domain), of_payload(payload, count), collect::read_stamp());
+int push(nvtxDomainHandle_t domain_handle, const Given& from) noexcept {
+  const std::uint32_t segment = collect::capturing_segment();
+  ThreadSink* sink = collect::thread_sink();
+  if (sink == nullptr) [[unlikely]]
+    return -1;
+  Begin begin;
+  begin.domain = domain_number(domain_handle);
+  OpenRanges& open = sink->ranges[begin.domain];
+  begin.depth = open.depth;
+  if (open.depth < UINT16_MAX) open.depth = static_cast<std::uint16_t>(open.depth + 1);
+  const std::uint8_t uses = uses_of(begin.domain);
+  if ((uses & kIsWatched) != 0) {
+    push_watched(sink, segment, uses, begin, from);
+  } else if (segment != 0 && (uses & kIsKept) != 0) {
+    write_push(sink, segment, &begin, read_attributes(from));
+  }
+  return begin.depth;
 }
 
 int pop(nvtxDomainHandle_t domain_handle, const nvtxPayloadData_t* payload, std::size_t count) noexcept {
-  const std::uint64_t stamp = collect::read_stamp();
-  const std::uint16_t domain = domain_number(domain_handle);
-  const bool is_capturing = collect::is_capturing();
+  const std::uint32_t segment = collect::capturing_segment();
+  const std::uint64_t stamp = segment != 0 ? collect::read_stamp() : 0;
   ThreadSink* sink = collect::thread_sink();
-  if (sink == nullptr) return -1;
-  collect::OpenRanges& open = sink->ranges[domain];
-  if (open.depth == 0) {
-    if (is_capturing) collect::count_drop(Drop::kUnbalancedPop);
+  if (sink == nullptr) [[unlikely]]
+    return -1;
+  const std::uint16_t domain = domain_number(domain_handle);
+  OpenRanges& open = sink->ranges[domain];
+  if (open.depth == 0) [[unlikely]] {
+    if (segment != 0) collect::count_drop(Drop::kUnbalancedPop);
     return -1;
   }
   const std::uint16_t depth = --open.depth;
-  end_pushed_step(sink, domain, depth);
-  const bool is_written =
-      is_capturing && write_finish(sink, EventKind::kNvtxPop, domain, depth, open.unseen_ends, payload, count, stamp);
-  if (is_written) {
-    open.unseen_ends = 0;
-  } else if (open.unseen_ends == 0 || depth < open.unseen_ends) {
-    open.unseen_ends = static_cast<std::uint16_t>(depth + 1);
+  const std::uint8_t uses = uses_of(domain);
+  const Finish finish{stamp, payload, count};
+  if ((uses & kIsWatched) != 0) {
+    pop_watched(sink, segment, uses, domain, depth, finish);
+  } else if ((uses & kIsKept) != 0) {
+    write_pop(sink, segment, domain, depth, finish);
   }
   return depth;
 }
 
-nvtxRangeId_t start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* from) noexcept {
+nvtxRangeId_t start(nvtxDomainHandle_t domain_handle, const Given& from) noexcept {
+  std::uint32_t segment = collect::capturing_segment();
+  Begin begin;
+  begin.domain = domain_number(domain_handle);
+  const std::uint8_t uses = uses_of(begin.domain);
+  const bool is_watched = (uses & kIsWatched) != 0;
+  if (!is_watched && (segment == 0 || (uses & kIsKept) == 0)) return 0;
+  ThreadSink* sink = collect::thread_sink();
+  if (sink == nullptr) return 0;
+  Content content;
+  if (is_watched) {
+    const Marks marks = marks_of(uses, from);
+    if (marks.is_step) begin.step = begin_started_step(sink);
+    if (marks.is_step || marks.is_content) content = begin_started_content(sink, marks, begin.step, from);
+    segment = collect::capturing_segment();
+  }
+  const bool is_kept = (uses & kIsKept) != 0 || begin.step != 0 || content.is_content;
+  if (segment == 0 || !is_kept) return 0;
+  begin.range_or_ends = static_cast<std::uint64_t>(sink->thread) << 40 | ++sink->handle_count;
+  if (content.mark != 0) remember_started_content(begin.range_or_ends, content.mark);
   const Attributes attributes = read_attributes(from);
-  return start_attributes(domain_number(domain), attributes, collect::read_stamp());
-}
-
-nvtxRangeId_t start_message(spool::StringId message) noexcept {
-  return start_attributes(0, of_message(message), collect::read_stamp());
-}
-
-nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payload, std::size_t count) noexcept {
-  return start_attributes(domain_number(domain), of_payload(payload, count), collect::read_stamp());
+  write_begin(sink, EventKind::kNvtxStart, begin, attributes, collect::read_stamp());
+  return begin.range_or_ends;
 }
 
 void end(nvtxDomainHandle_t domain, nvtxRangeId_t range, const nvtxPayloadData_t* payload, std::size_t count) noexcept {
-  const std::uint64_t stamp = collect::read_stamp();
   if (range == 0 || !collect::is_capturing()) return;  // 0: it began while nothing was recorded
+  const std::uint64_t stamp = collect::read_stamp();
   ThreadSink* sink = collect::thread_sink();
   if (sink != nullptr) write_finish(sink, EventKind::kNvtxEnd, domain_number(domain), range, 0, payload, count, stamp);
+  end_started_content(range);
 }
 
-void mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* from) noexcept {
+void mark(nvtxDomainHandle_t domain_handle, const Given& from) noexcept {
+  if (!collect::is_capturing()) return;
+  Begin begin;
+  begin.domain = domain_number(domain_handle);
+  if ((uses_of(begin.domain) & kIsKept) == 0) return;
+  ThreadSink* sink = collect::thread_sink();
+  if (sink == nullptr) return;
   const Attributes attributes = read_attributes(from);
-  mark_attributes(domain_number(domain), attributes, collect::read_stamp());
-}
-
-void mark_message(spool::StringId message) noexcept {
-  mark_attributes(0, of_message(message), collect::read_stamp());
-}
-
-void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payload, std::size_t count) noexcept {
-  mark_attributes(domain_number(domain), of_payload(payload, count), collect::read_stamp());
+  write_begin(sink, EventKind::kNvtxMark, begin, attributes, collect::read_stamp());
 }
 
 }  // namespace jaxprof::nvtx

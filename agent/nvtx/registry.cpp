@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "agent/collect/event_sink.h"
-#include "agent/nvtx/steps.h"
+#include "agent/nvtx/domains.h"
 
 namespace jaxprof::nvtx {
 namespace {
@@ -52,7 +52,7 @@ nvtxDomainHandle_t domain_named(std::string_view text, bool has_name) noexcept {
   for (std::uint32_t i = 0; i < known && i < collect::kMaxDomains - 1; ++i) {
     if (domain_names[i].load(std::memory_order_acquire) == name && name != spool::kLostString &&
         name != spool::kNoString) {
-      note_step_domain(static_cast<std::uint16_t>(i + 1), text);  // whoever made it may not have come so far
+      note_domain(static_cast<std::uint16_t>(i + 1), text);  // whoever made it may not have come so far
       return make_handle<nvtxDomainHandle_t>(kDomainTag, i + 1);
     }
   }
@@ -61,7 +61,7 @@ nvtxDomainHandle_t domain_named(std::string_view text, bool has_name) noexcept {
     collect::count_drop(Drop::kStateLogFull);
     return make_handle<nvtxDomainHandle_t>(kDomainTag, 0);  // its events go to the default domain
   }
-  note_step_domain(static_cast<std::uint16_t>(index + 1), text);
+  note_domain(static_cast<std::uint16_t>(index + 1), text);
   domain_names[index].store(name, std::memory_order_release);
   spool::DomainState state{};
   state.domain = index + 1;

@@ -3,11 +3,6 @@
 #include "agent/contract/step_marker.h"
 
 namespace jaxprof::nvtx {
-
-namespace detail {
-std::atomic<bool> step_domains[collect::kMaxDomains];
-}  // namespace detail
-
 namespace {
 
 std::atomic<std::uint64_t> process_step_count{0};
@@ -19,10 +14,6 @@ std::uint64_t next_ordinal(collect::ThreadSink* sink) noexcept {
 }
 
 }  // namespace
-
-void note_step_domain(std::uint16_t domain, std::string_view name) noexcept {
-  if (is_step_domain(collect::step_marker(), name)) detail::step_domains[domain].store(true, std::memory_order_relaxed);
-}
 
 std::uint64_t begin_pushed_step(collect::ThreadSink* sink, std::uint16_t domain, std::uint16_t depth) noexcept {
   if (sink->pushed_step != collect::kNoPlace) return 0;

@@ -79,6 +79,7 @@ enum class FooterReason : std::uint32_t {
   kSpoolLimit = 4,   // … because its task's spools had reached --spool-limit
   kDiskReserve = 5,  // … because the spool's file system was nearly full
   kWriteFailed = 6,  // … because a spool of the task could not be written, maybe this one: events are lost then
+  kWindowEnd = 7,    // its window ended and was to end the job (stop-shutdown); the process was still running
 };
 
 // Why the spool is complete, and what it should hold; followed by CounterRecords.

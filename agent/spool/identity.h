@@ -36,6 +36,12 @@ enum class IdentityKey : std::uint16_t {
   kAttachRealtimeNs = 24,  // N CLOCK_REALTIME when the agent attached
   kStepMarker = 25,        // T --step-marker (agent/contract/step_marker.h); absent in spools from before it
   kTask = 26,              // T the name of its task's records, one for each task of a run; absent in older spools
+  kCaptureRange = 27,      // T --capture-range (agent/contract/window_plan.h); absent in spools from before windows
+  kCaptureRangeEnd = 28,   // T
+  kWindowDelayNs = 29,     // N --delay
+  kWindowDurationNs = 30,  // N --duration; 0: no limit
+  kT0RealtimeNs = 31,      // N CLOCK_REALTIME that --delay counts from; -1: the process's attach
+  kTrace = 32,             // T -t, in full (agent/contract/trace_kinds.h)
 };
 
 struct IdentityField {

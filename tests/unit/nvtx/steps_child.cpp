@@ -42,9 +42,10 @@ class Program {
   FakeNvtx nvtx_;
 };
 
-// As a window that is shut does.
+// As a window that closes and opens again does.
 void record(bool is_on) {
-  collect::detail::capture.store(is_on ? 1 : 0);
+  static std::uint32_t segment = 1;
+  collect::detail::capture.store(is_on ? ++segment : 0);
 }
 
 void every_form() {
