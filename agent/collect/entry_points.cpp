@@ -1,13 +1,14 @@
 // The symbols that the three hooks look for, and the only ones that the shared object exports. Each notes that it was
 // called, attaches the process on the first call of any, and hands over to the collector that it belongs to.
 #include "agent/collect/event_sink.h"
+#include "agent/cupti/collector.h"
 #include "agent/nvtx/injection.h"
 
 #define JAXPROF_EXPORT extern "C" __attribute__((visibility("default")))
 
 // CUDA_INJECTION64_PATH: called by the CUDA driver inside cuInit, where no CUDA call and no long wait is allowed.
 JAXPROF_EXPORT int InitializeInjection() {
-  jaxprof::collect::attach(jaxprof::kHookCuda, 0);
+  if (jaxprof::collect::attach(jaxprof::kHookCuda, 0)) jaxprof::cupti::initialize();
   return 1;
 }
 

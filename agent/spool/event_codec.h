@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "agent/spool/event_record.h"
+#include "agent/spool/varint.h"
 
 namespace jaxprof::spool {
 
@@ -25,6 +26,15 @@ class EventEncoder {
   bool has_room() const noexcept { return size_ + kMaxEncodedBytes <= capacity_; }
   // `record` lies in memory that nobody writes any more; its fields are trusted only within kMaxEventBytes.
   void add(const EventHeader& record) noexcept;
+  // The same bytes for an event without payload that is not in a ring. Fields at the end that are 0 are left out.
+  template <std::size_t kCount>
+  void add(EventKind kind, std::uint32_t id, std::uint64_t stamp, const std::uint64_t (&fields)[kCount]) noexcept;
+  // For an event whose stamp means nothing.
+  template <std::size_t kCount>
+  void add_like_previous(EventKind kind, std::uint32_t id, const std::uint64_t (&fields)[kCount]) noexcept {
+    add(kind, id, previous_stamp_, fields);
+  }
+  std::uint64_t previous_stamp() const noexcept { return previous_stamp_; }
   std::size_t size() const noexcept { return size_; }
   std::uint64_t event_count() const noexcept { return event_count_; }
 
@@ -35,6 +45,23 @@ class EventEncoder {
   std::uint64_t previous_stamp_ = 0;
   std::uint64_t event_count_ = 0;
 };
+
+template <std::size_t kCount>
+inline void EventEncoder::add(EventKind kind, std::uint32_t id, std::uint64_t stamp,
+                              const std::uint64_t (&fields)[kCount]) noexcept {
+  static_assert(kCount <= kMaxFields);
+  std::size_t count = kCount;
+  while (count > 0 && fields[count - 1] == 0) --count;
+  std::uint8_t* out = buffer_ + size_;
+  *out++ = static_cast<std::uint8_t>(kind);
+  *out++ = static_cast<std::uint8_t>(count);
+  out = put_varint(out, fold_sign(static_cast<std::int64_t>(stamp - previous_stamp_)));
+  out = put_varint(out, id);
+  for (std::size_t i = 0; i < count; ++i) out = put_varint(out, fields[i]);
+  size_ = static_cast<std::size_t>(out - buffer_);
+  previous_stamp_ = stamp;
+  ++event_count_;
+}
 
 // One decoded event. `payload` points into the block.
 struct Event {

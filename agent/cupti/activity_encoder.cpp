@@ -1,0 +1,274 @@
+#include "agent/cupti/activity_encoder.h"
+
+#include "agent/collect/event_sink.h"
+#include "agent/spool/varint.h"
+
+namespace jaxprof::cupti {
+namespace {
+
+using spool::EventKind;
+
+// Signed, since CUPTI has been seen to give an end before a start.
+std::uint64_t folded_duration(std::uint64_t start_ns, std::uint64_t end_ns) noexcept {
+  return spool::fold_sign(static_cast<std::int64_t>(end_ns - start_ns));
+}
+
+}  // namespace
+
+bool ActivityEncoder::open(CallbackName names, const KeptSpans* spans) noexcept {
+  callback_name_ = names;
+  spans_ = spans;
+  driver_.fill(abi::kDriverApi);
+  runtime_.fill(abi::kRuntimeApi);
+  return names_.open() && lanes_.open() && configs_.open() && resources_.open();
+}
+
+bool ActivityEncoder::add(std::uint32_t kind, const Record& record, spool::EventEncoder* out) noexcept {
+  switch (kind) {
+    case abi::kConcurrentKernel:
+    case abi::kKernel:
+      return add_kernel(record, out);
+    case abi::kDriver:
+      return add_api(record, false, out);
+    case abi::kRuntime:
+      return add_api(record, true, out);
+    case abi::kMemcpy:
+      return add_memcpy(record, false, out);
+    case abi::kMemcpyPeer:
+      return add_memcpy(record, true, out);
+    case abi::kMemset:
+      return add_memset(record, out);
+    case abi::kExternalCorrelation:
+      return add_external(record, out);
+    case abi::kOverhead:
+      return add_overhead(record, out);
+    case abi::kGraphTrace:
+      return add_graph(record, out);
+    case abi::kSynchronization:
+      return add_synchronization(record, out);
+    case abi::kCudaEvent:
+      return add_event(record, out);
+    case abi::kDevice:
+      resources_.add_device(record);
+      return false;
+    case abi::kContext:
+      resources_.add_context(record);
+      return false;
+    case abi::kStream:
+      return false;  // its address comes with its creation, its lane with its first work
+    default:
+      collect::count_drop(Drop::kGpuUnknownKind);
+      return false;
+  }
+}
+
+bool ActivityEncoder::take_times(const Record& record, U64 start, U64 end, Times* times,
+                                 std::uint32_t correlation) noexcept {
+  *times = {record.get(start), record.get(end)};
+  if (times->start_ns == 0 || times->end_ns == 0) [[unlikely]] {
+    collect::count_drop(Drop::kGpuWithoutTime);
+    *times = {0, 0};
+    return true;
+  }
+  return spans_->keeps(times->start_ns, times->end_ns) || ledger_.has_call(correlation);
+}
+
+void ActivityEncoder::note_call(std::uint32_t kind, const Record& record) noexcept {
+  using namespace api_record;
+  if (kind != abi::kDriver && kind != abi::kRuntime) return;
+  const ApiSet& set = kind == abi::kRuntime ? runtime_ : driver_;
+  if (record.get(kReturnValue) != 0 || !set.starts_work(record.get(kCallback))) return;
+  if (spans_->keeps(record.get(kStart), record.get(kEnd))) ledger_.add_call(record.get(kCorrelation));
+}
+
+std::uint32_t ActivityEncoder::lane_of(const LaneKey& key) noexcept {
+  bool is_new = false;
+  const std::uint32_t lane = lanes_.number_of(key, &is_new);
+  if (lane == 0) collect::count_drop(Drop::kStateLogFull);
+  if (!is_new) [[likely]]
+    return lane;
+  spool::GpuLaneState state{};
+  state.lane = lane;
+  state.device = key.device;
+  state.context = key.context;
+  state.stream = key.stream;
+  collect::append_state(spool::StateKind::kGpuLane, &state, sizeof state);
+  return lane;
+}
+
+std::uint32_t ActivityEncoder::config_of(const Record& record) noexcept {
+  using namespace kernel_record;
+  LaunchConfig config;
+  for (int i = 0; i < 3; ++i) {
+    config.grid[i] = record.get(kGrid[i]);
+    config.block[i] = record.get(kBlock[i]);
+    config.cluster[i] = record.get(kCluster[i]);
+  }
+  config.registers = record.get(kRegisters);
+  config.static_shared = record.get(kStaticShared);
+  config.dynamic_shared = record.get(kDynamicShared);
+  config.local = record.get(kLocalPerThread);
+  bool is_new = false;
+  const std::uint32_t number = configs_.number_of(config, &is_new);
+  if (number == 0) collect::count_drop(Drop::kStateLogFull);
+  if (!is_new) [[likely]]
+    return number;
+  spool::LaunchConfigState state{};
+  state.config = number;
+  std::memcpy(state.grid, config.grid, sizeof state.grid);
+  std::memcpy(state.block, config.block, sizeof state.block);
+  std::memcpy(state.cluster, config.cluster, sizeof state.cluster);
+  state.registers = config.registers;
+  state.static_shared_bytes = config.static_shared;
+  state.dynamic_shared_bytes = config.dynamic_shared;
+  state.local_bytes = config.local;
+  collect::append_state(spool::StateKind::kLaunchConfig, &state, sizeof state);
+  return number;
+}
+
+bool ActivityEncoder::add_kernel(const Record& record, spool::EventEncoder* out) noexcept {
+  using namespace kernel_record;
+  Times times;
+  const std::uint32_t correlation = record.get(kCorrelation);
+  ledger_.add_work(correlation);
+  if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
+  const spool::StringId name = names_.number_of(record.get(kName), times.start_ns);
+  const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
+                                  lane_of({record.get(kDevice), record.get(kContext), record.get(kStream)}),
+                                  correlation,
+                                  config_of(record),
+                                  record.get(kGraphNode),
+                                  record.get(kGraph),
+                                  record.get(kChannel)};
+  out->add(EventKind::kGpuKernel, name, times.start_ns, fields);
+  return true;
+}
+
+bool ActivityEncoder::add_memcpy(const Record& record, bool is_peer, spool::EventEncoder* out) noexcept {
+  using namespace memcpy_record;
+  Times times;
+  const std::uint32_t correlation = record.get(is_peer ? peer_record::kCorrelation : kCorrelation);
+  ledger_.add_work(correlation);
+  if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
+  const std::uint32_t device = record.get(kDevice);
+  std::uint64_t peer = 0;
+  if (is_peer) {
+    const std::uint32_t source = record.get(peer_record::kSourceDevice);
+    peer = 1 + (source != device ? source : record.get(peer_record::kTargetDevice));
+  }
+  const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
+                                  lane_of({device, record.get(kContext), record.get(kStream)}),
+                                  correlation,
+                                  record.get(kBytes),
+                                  record.get(is_peer ? peer_record::kGraphNode : kGraphNode),
+                                  record.get(is_peer ? peer_record::kGraph : kGraph),
+                                  peer};
+  const std::uint32_t id = record.get(kCopyKind) | static_cast<std::uint32_t>(record.get(kSourceKind)) << 8 |
+                           static_cast<std::uint32_t>(record.get(kTargetKind)) << 16 |
+                           static_cast<std::uint32_t>(record.get(kFlags)) << 24;
+  out->add(EventKind::kGpuMemcpy, id, times.start_ns, fields);
+  return true;
+}
+
+bool ActivityEncoder::add_memset(const Record& record, spool::EventEncoder* out) noexcept {
+  using namespace memset_record;
+  Times times;
+  const std::uint32_t correlation = record.get(kCorrelation);
+  ledger_.add_work(correlation);
+  if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
+  const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
+                                  lane_of({record.get(kDevice), record.get(kContext), record.get(kStream)}),
+                                  correlation,
+                                  record.get(kBytes),
+                                  record.get(kValue),
+                                  record.get(kGraphNode),
+                                  record.get(kGraph)};
+  const std::uint32_t id = record.get(kMemoryKind) | static_cast<std::uint32_t>(record.get(kFlags)) << 16;
+  out->add(EventKind::kGpuMemset, id, times.start_ns, fields);
+  return true;
+}
+
+bool ActivityEncoder::add_graph(const Record& record, spool::EventEncoder* out) noexcept {
+  using namespace graph_record;
+  Times times;
+  const std::uint32_t correlation = record.get(kCorrelation);
+  ledger_.add_work(correlation);
+  if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
+  const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
+                                  lane_of({record.get(kDevice), record.get(kContext), record.get(kStream)}),
+                                  correlation};
+  out->add(EventKind::kGpuGraph, record.get(kGraph), times.start_ns, fields);
+  return true;
+}
+
+void ActivityEncoder::name_api(std::uint32_t id, bool is_runtime) noexcept {
+  const char* name = nullptr;
+  if (callback_name_(is_runtime ? abi::kRuntimeApi : abi::kDriverApi, id, &name) != abi::kSuccess) name = nullptr;
+  spool::GpuApiState state{};
+  state.api = id | (is_runtime ? spool::gpu_field::kRuntimeApi : 0);
+  state.name = collect::intern(name);
+  collect::append_state(spool::StateKind::kGpuApi, &state, sizeof state);
+}
+
+bool ActivityEncoder::add_api(const Record& record, bool is_runtime, spool::EventEncoder* out) noexcept {
+  using namespace api_record;
+  const std::uint32_t id = record.get(kCallback);
+  ApiSet& set = is_runtime ? runtime_ : driver_;
+  // Where CUPTI cannot choose among calls, it records all of them.
+  if (!set.is_recorded(id)) return false;
+  Times times;
+  const std::uint32_t correlation = record.get(kCorrelation);
+  const std::uint32_t result = record.get(kReturnValue);
+  if (!take_times(record, kStart, kEnd, &times)) return false;
+  if (result == 0 && set.starts_work(id)) ledger_.add_call(correlation);
+  if (set.is_first(id)) name_api(id, is_runtime);
+  const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns), record.get(kThread), correlation,
+                                  result};
+  out->add(EventKind::kGpuApi, id | (is_runtime ? spool::gpu_field::kRuntimeApi : 0), times.start_ns, fields);
+  return true;
+}
+
+bool ActivityEncoder::add_overhead(const Record& record, spool::EventEncoder* out) noexcept {
+  using namespace overhead_record;
+  Times times;
+  if (!take_times(record, kStart, kEnd, &times)) return false;
+  const std::uint32_t object_kind = record.get(kObjectKind);
+  std::uint64_t object = 0;
+  if (object_kind == abi::kObjectProcess || object_kind == abi::kObjectThread) object = record.get(kThread);
+  if (object_kind == abi::kObjectContext) object = record.get(kContext);
+  if (object_kind == abi::kObjectStream) object = record.get(kStream);
+  const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns), object, record.get(kCorrelation),
+                                  object_kind};
+  out->add(EventKind::kGpuOverhead, record.get(kOverheadKind), times.start_ns, fields);
+  return true;
+}
+
+bool ActivityEncoder::add_synchronization(const Record& record, spool::EventEncoder* out) noexcept {
+  using namespace synchronization_record;
+  Times times;
+  if (!take_times(record, kStart, kEnd, &times)) return false;
+  const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns), record.get(kContext),
+                                  record.get(kCorrelation), record.get(kStream), record.get(kEvent)};
+  out->add(EventKind::kGpuSynchronization, record.get(kType), times.start_ns, fields);
+  return true;
+}
+
+// A recorded event has one time, if CUPTI was asked for it and could tell.
+bool ActivityEncoder::add_event(const Record& record, spool::EventEncoder* out) noexcept {
+  using namespace event_record;
+  const std::uint64_t stamp_ns = record.get(kDeviceTimestamp);
+  if (!spans_->keeps(stamp_ns, stamp_ns)) return false;
+  const std::uint64_t fields[] = {record.get(kContext), record.get(kStream)};
+  out->add(EventKind::kGpuEvent, record.get(kEvent), stamp_ns, fields);
+  return true;
+}
+
+bool ActivityEncoder::add_external(const Record& record, spool::EventEncoder* out) noexcept {
+  using namespace external_record;
+  if (record.get(kExternalKind) != abi::kCustom0) return false;  // of the program's own profiler
+  const std::uint64_t fields[] = {record.get(kExternalId), record.get(kCorrelation)};
+  out->add_like_previous(EventKind::kGpuExternal, 0, fields);
+  return true;
+}
+
+}  // namespace jaxprof::cupti

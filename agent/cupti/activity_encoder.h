@@ -1,0 +1,78 @@
+// Turns CUPTI's records into events of a kActivities block: some two hundred bytes into less than twenty. What repeats
+// is registered once and referred to by number: the kernel's name, the stream it ran on, how it was launched. Fields
+// that a record is too short for, or of a kind that is not known, are not made up. Drain thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/cupti/api_calls.h"
+#include "agent/cupti/kept_spans.h"
+#include "agent/cupti/kernel_names.h"
+#include "agent/cupti/launch_ledger.h"
+#include "agent/cupti/number_table.h"
+#include "agent/cupti/record_layout.h"
+#include "agent/cupti/resource_records.h"
+#include "agent/spool/event_codec.h"
+
+namespace jaxprof::cupti {
+
+class ActivityEncoder {
+ public:
+  using CallbackName = abi::Result (*)(abi::Domain, std::uint32_t, const char**);
+
+  // `names` asks CUPTI for a call's name. False without memory.
+  bool open(CallbackName names, const KeptSpans* spans) noexcept;
+
+  // Encodes `record` into `out`, which has room, or counts it. True if it became an event.
+  bool add(std::uint32_t kind, const Record& record, spool::EventEncoder* out) noexcept;
+
+  // Where records of between the windows come too: whether `record` is a call inside one, whose work is kept whenever
+  // it runs. Before any record of its buffer is added.
+  bool leaves_out_others() const noexcept { return spans_->leaves_out_others(); }
+  void note_call(std::uint32_t kind, const Record& record) noexcept;
+
+  KernelNames& kernel_names() noexcept { return names_; }
+  LaunchLedger& ledger() noexcept { return ledger_; }
+
+ private:
+  struct Times {
+    std::uint64_t start_ns;
+    std::uint64_t end_ns;
+  };
+  struct LaneKey {
+    std::uint32_t device, context, stream;
+  };
+  struct LaunchConfig {
+    std::uint32_t grid[3], block[3], cluster[3];
+    std::uint32_t registers, static_shared, dynamic_shared, local;
+  };
+
+  bool add_kernel(const Record& record, spool::EventEncoder* out) noexcept;
+  bool add_memcpy(const Record& record, bool is_peer, spool::EventEncoder* out) noexcept;
+  bool add_memset(const Record& record, spool::EventEncoder* out) noexcept;
+  bool add_graph(const Record& record, spool::EventEncoder* out) noexcept;
+  bool add_api(const Record& record, bool is_runtime, spool::EventEncoder* out) noexcept;
+  bool add_overhead(const Record& record, spool::EventEncoder* out) noexcept;
+  bool add_synchronization(const Record& record, spool::EventEncoder* out) noexcept;
+  bool add_event(const Record& record, spool::EventEncoder* out) noexcept;
+  bool add_external(const Record& record, spool::EventEncoder* out) noexcept;
+
+  // False if the record is of between two windows. Counts those without times.
+  bool take_times(const Record& record, U64 start, U64 end, Times* times, std::uint32_t correlation = 0) noexcept;
+  std::uint32_t lane_of(const LaneKey& key) noexcept;
+  std::uint32_t config_of(const Record& record) noexcept;
+  void name_api(std::uint32_t id, bool is_runtime) noexcept;
+
+  CallbackName callback_name_ = nullptr;
+  const KeptSpans* spans_ = nullptr;
+  KernelNames names_;
+  LaunchLedger ledger_;
+  NumberTable<LaneKey, 1U << 14> lanes_;
+  NumberTable<LaunchConfig, 1U << 15> configs_;
+  ResourceRecords resources_;
+  ApiSet driver_;
+  ApiSet runtime_;
+};
+
+}  // namespace jaxprof::cupti

@@ -1,0 +1,46 @@
+// From CUPTI's completed buffers to the payload of one block: walks the records, has them encoded, and gives the
+// buffers back. A block may end in the middle of a buffer; the next one goes on there. Drain thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/cupti/activity_encoder.h"
+#include "agent/cupti/buffer_pool.h"
+#include "agent/cupti/strides.h"
+#include "agent/cupti/subscriber.h"
+
+namespace jaxprof::cupti {
+
+class BlockFiller {
+ public:
+  // Before fill(); all of them stay.
+  void open(BufferPool* pool, Strides* strides, ActivityEncoder* encoder, Subscriber* subscriber) noexcept {
+    pool_ = pool;
+    strides_ = strides;
+    encoder_ = encoder;
+    subscriber_ = subscriber;
+  }
+
+  // Bytes of the payload; 0: there was nothing to tell. `event_count` is of the payload.
+  std::size_t fill(std::uint8_t* payload, std::size_t capacity, std::uint64_t* event_count) noexcept;
+
+ private:
+  bool next_buffer() noexcept;
+  bool next_record(std::uint32_t* kind, Record* record) noexcept;
+  void note_calls() noexcept;
+  void end_buffer() noexcept;
+
+  BufferPool* pool_ = nullptr;
+  Strides* strides_ = nullptr;
+  ActivityEncoder* encoder_ = nullptr;
+  Subscriber* subscriber_ = nullptr;
+  BufferPool::Buffer buffer_;
+  std::size_t at_ = 0;
+  bool has_buffer_ = false;
+  bool is_walked_by_cupti_ = false;
+  void* last_record_ = nullptr;       // where CUPTI's own walk is
+  std::uint64_t previous_stamp_ = 0;  // of the block before: the next one starts from it
+};
+
+}  // namespace jaxprof::cupti

@@ -1,0 +1,75 @@
+// The memory that CUPTI writes its records into. CUPTI asks for a buffer on the thread of the job that happens to need
+// one, so handing one out may not allocate, lock or wait: all buffers are made beforehand, as one reserved range of
+// which the system gives pages as they are used, up to the cap that the user set. CUPTI need not clear them: they are
+// zero, and the drain thread clears what was used before they are used again.
+//
+// When all are in use the request is served from a few small buffers whose records are counted and thrown away: to
+// refuse crashed CUPTI before 12.9.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace jaxprof::cupti {
+
+class BufferPool {
+ public:
+  static constexpr std::size_t kBufferBytes = 1U << 20;
+  static constexpr std::uint32_t kMinBuffers = 4;
+  static constexpr std::size_t kDiscardBytes = 64U << 10;
+  static constexpr std::uint32_t kDiscardBuffers = 64;
+
+  struct Buffer {
+    std::uint8_t* data = nullptr;
+    std::size_t valid_bytes = 0;
+    std::uint32_t index = 0;
+  };
+
+  // Reserves buffers of `cap_bytes` in all, at least kMinBuffers. False without address space for them. Once.
+  bool open(std::uint64_t cap_bytes) noexcept;
+
+  // A buffer for CUPTI: of the pool, or one to be thrown away. Any thread; lock-free.
+  std::uint8_t* take(std::size_t* bytes) noexcept;
+  // CUPTI gives `data` back with so many bytes of records. Returns what it was. Any thread; lock-free.
+  enum class Returned { kToRead, kEmpty, kDiscarded, kForeign };
+  Returned give(std::uint8_t* data, std::size_t valid_bytes) noexcept;
+  // A discarded buffer whose records have been counted may be handed out again.
+  void release_discarded(const std::uint8_t* data) noexcept;
+
+  // The oldest buffer with records that has not been read; false if there is none. One thread, as for recycle().
+  bool next_to_read(Buffer* buffer) noexcept;
+  // `buffer` has been read: clears what CUPTI wrote, and lets it have it again.
+  void recycle(const Buffer& buffer) noexcept;
+
+  std::uint32_t buffer_count() const noexcept { return buffer_count_; }
+  // Buffers that CUPTI holds, throw-away ones among them.
+  std::uint32_t held_by_cupti() const noexcept { return held_.load(std::memory_order_acquire); }
+  // Buffers that came back with records and have not been read.
+  std::uint32_t unread() const noexcept { return unread_.load(std::memory_order_acquire); }
+  // Counts up whenever CUPTI gives one back.
+  std::uint64_t returns() const noexcept { return returns_.load(std::memory_order_relaxed); }
+
+ private:
+  // A stack of buffer indices, linked through next_: the tag in the upper half tells a head from an equal one of
+  // before.
+  std::uint32_t pop(std::atomic<std::uint64_t>* head) noexcept;
+  void push(std::atomic<std::uint64_t>* head, std::uint32_t index) noexcept;
+  std::uint8_t* data_of(std::uint32_t index) const noexcept;
+  bool find(const std::uint8_t* data, std::uint32_t* index) const noexcept;
+
+  std::uint8_t* memory_ = nullptr;  // the pool's buffers, then the ones to be thrown away
+  std::size_t memory_bytes_ = 0;
+  std::uint32_t buffer_count_ = 0;
+  std::atomic<std::uint32_t>* next_ = nullptr;  // by index, of the stack that it is in
+  std::atomic<std::size_t>* valid_bytes_ = nullptr;
+  std::atomic<std::uint64_t> free_{0};
+  std::atomic<std::uint64_t> free_discards_{0};
+  std::atomic<std::uint64_t> completed_{0};
+  std::uint32_t to_read_ = 0;  // completed ones in the order in which they came; the reader's own
+  std::atomic<std::uint32_t> held_{0};
+  std::atomic<std::uint32_t> unread_{0};
+  std::atomic<std::uint64_t> returns_{0};
+};
+
+}  // namespace jaxprof::cupti

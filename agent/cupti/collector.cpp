@@ -1,0 +1,193 @@
+#include "agent/cupti/collector.h"
+
+#include <pthread.h>
+
+#include "agent/collect/event_sink.h"
+#include "agent/cupti/flusher.h"
+#include "agent/cupti/gpu_clock.h"
+#include "agent/cupti/handlers.h"
+
+namespace jaxprof::cupti {
+
+constinit Collector collector;
+
+namespace {
+
+std::atomic<bool> is_initialized{false};
+
+// The child shares its parent's buffers and CUPTI's state, of which nothing works in it any more; CUPTI's own exit
+// handler hangs there if it is asked to flush.
+void in_forked_child() {
+  collector.is_dead.store(true, std::memory_order_relaxed);
+}
+
+// Must CUPTI be subscribed to before the window opens? cudaProfilerStart is met by a callback, and graphs and the
+// hardware's trace have to be known before the program makes its graphs and contexts.
+bool must_take_early(const SessionPlan& plan) noexcept {
+  return plan.cupti == CuptiPolicy::kEarly || plan.window.kind == WindowKind::kProfiler ||
+         (plan.trace & (kTraceGraph | kTraceHardware)) != 0;
+}
+
+void register_strides() noexcept {
+  for (const abi::Kind kind : {abi::kMemcpy, abi::kMemset, abi::kDriver, abi::kRuntime, abi::kDevice, abi::kContext,
+                               abi::kConcurrentKernel, abi::kOverhead, abi::kMemcpyPeer, abi::kCudaEvent, abi::kStream,
+                               abi::kSynchronization, abi::kExternalCorrelation, abi::kGraphTrace}) {
+    spool::GpuRecordState state{};
+    state.kind = static_cast<std::uint32_t>(kind);
+    state.bytes = collector.strides.of(state.kind);
+    collect::append_state(spool::StateKind::kGpuRecord, &state, sizeof state);
+  }
+}
+
+void begin_span() noexcept {
+  register_gpu_clock(&collector.subscriber);
+  collector.spans.open(read_gpu_clock(&collector.subscriber));
+}
+
+void end_span() noexcept {
+  collector.spans.close(read_gpu_clock(&collector.subscriber));
+  collector.closed_ns.store(clock_ns(CLOCK_MONOTONIC), std::memory_order_release);
+}
+
+void open() noexcept {
+  if (collector.is_dead.load(std::memory_order_relaxed)) return;
+  Phase seen = Phase::kDraining;
+  if (collector.phase.compare_exchange_strong(seen, Phase::kDrainingToOpen)) {
+    wake_flusher();
+    return;
+  }
+  if (seen == Phase::kLingering) {
+    begin_span();
+    if (collector.phase.compare_exchange_strong(seen, Phase::kOpen)) return;
+    // The flusher has just begun to drain.
+    if (collector.phase.compare_exchange_strong(seen, Phase::kDrainingToOpen)) return;
+  }
+  if (start_collection()) {
+    begin_span();
+    collector.phase.store(Phase::kOpen, std::memory_order_release);
+  }
+}
+
+void close() noexcept {
+  if (collector.is_dead.load(std::memory_order_relaxed)) return;
+  Phase seen = Phase::kDrainingToOpen;
+  if (collector.phase.compare_exchange_strong(seen, Phase::kDraining)) return;
+  if (seen != Phase::kOpen) return;
+  end_span();
+  if (collector.keeps_enabled || collector.may_reopen) {
+    collector.spans.leave_out_others();
+    collector.phase.store(Phase::kLingering, std::memory_order_release);
+  } else {
+    stop_collection();
+    collector.phase.store(Phase::kDraining, std::memory_order_release);
+  }
+  wake_flusher();
+}
+
+// NCCL launches on the calling thread, which is never one that runs a host callback: those may not call CUPTI.
+void begin_launch(std::uint64_t handle) noexcept {
+  if (collector.is_dead.load(std::memory_order_relaxed) ||
+      collector.phase.load(std::memory_order_acquire) != Phase::kOpen)
+    return;
+  collector.launches.fetch_add(1, std::memory_order_relaxed);
+  collector.subscriber.push_external(handle);
+}
+
+// Also where the window has closed in between: CUPTI's stack of the thread would keep it. Where the push was left out,
+// CUPTI says that there is nothing to pop.
+void end_launch() noexcept {
+  if (collector.is_dead.load(std::memory_order_relaxed) || !collector.subscriber.is_subscribed()) return;
+  collector.subscriber.pop_external();
+}
+
+std::size_t fill_block(std::uint8_t* payload, std::size_t capacity, std::uint64_t* event_count) noexcept {
+  start_flusher();
+  return collector.filler.fill(payload, capacity, event_count);
+}
+
+constexpr collect::GpuCollector kHooks{open, close, begin_launch, end_launch, fill_block, finish_flusher};
+
+bool prepare(TextBuffer* why) noexcept {
+  const SessionPlan& plan = collect::session_plan();
+  if (!open_library(&collector.library, why)) return false;
+  if (!collector.pool.open(plan.gpu_buffer_bytes) ||
+      !collector.encoder.open(collector.library.functions.get_callback_name, &collector.spans)) {
+    why->append("no memory for its buffers");
+    return false;
+  }
+  pthread_atfork(nullptr, nullptr, in_forked_child);
+  collector.filler.open(&collector.pool, &collector.strides, &collector.encoder, &collector.subscriber);
+  collector.kinds.choose(plan.trace);
+  collector.takes_early = must_take_early(plan);
+  collector.may_reopen = plan.window.end == WindowEnd::kRepeat && plan.window.repeat_count != 1;
+  collector.keeps_enabled = (plan.trace & kTraceGraph) != 0 || collector.library.capability.hangs_when_disabled ||
+                            (collector.may_reopen && collector.library.capability.miscounts_when_resumed);
+  return true;
+}
+
+}  // namespace
+
+bool take_place() noexcept {
+  if (collector.subscriber.is_subscribed()) return true;
+  collector.note[0] = '\0';
+  TextBuffer note(collector.note, sizeof collector.note);
+  if (!collector.subscriber.subscribe(collector.library, on_callback, kBufferCallbacks, &note)) {
+    publish_status(GpuMode::kUnavailable, collector.library, collector.note);
+    return false;
+  }
+  if (!collector.is_probed) {
+    collector.strides.probe(&collector.subscriber);
+    collector.is_probed = true;
+    register_strides();
+  }
+  if (const char* known = collector.library.capability.note; known != nullptr) note.append(known);
+  watch_resources(&collector.subscriber, collect::session_plan().window.kind == WindowKind::kProfiler);
+  collector.kinds.prepare(&collector.subscriber, collector.library, &note);
+  publish_status(collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
+                 collector.note);
+  return true;
+}
+
+bool start_collection() noexcept {
+  if (collector.is_enabled.load(std::memory_order_acquire)) return true;
+  if (!take_place()) return false;
+  char refused[kNoteBytes] = "";
+  TextBuffer note(refused, sizeof refused);
+  const bool is_enabled = collector.kinds.enable(&collector.subscriber, &note);
+  if (note.size() > 0) {
+    TextBuffer(collector.note, sizeof collector.note).append(refused);
+    const GpuMode mode = collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone;
+    publish_status(is_enabled ? mode : GpuMode::kUnavailable, collector.library, collector.note);
+  }
+  collector.is_enabled.store(is_enabled, std::memory_order_release);
+  return is_enabled;
+}
+
+void stop_collection() noexcept {
+  if (collector.is_enabled.exchange(false, std::memory_order_acq_rel)) collector.kinds.disable(&collector.subscriber);
+}
+
+void give_place_back() noexcept {
+  if (collector.takes_early || !collector.subscriber.is_subscribed()) return;
+  collector.subscriber.unsubscribe();
+}
+
+void initialize() noexcept {
+  const SessionPlan& plan = collect::session_plan();
+  if ((plan.trace & kTraceCuda) == 0 || plan.cupti == CuptiPolicy::kOff) return;
+  if (is_initialized.exchange(true, std::memory_order_acq_rel)) return;
+  TextBuffer why(collector.note, sizeof collector.note);
+  if (!prepare(&why)) {
+    publish_status(GpuMode::kUnavailable, collector.library, collector.note);
+    return;
+  }
+  // Graphs must be known before they are instantiated, so their kinds are enabled outside of the window too.
+  if (collector.takes_early && take_place() && (plan.trace & kTraceGraph) != 0) {
+    collector.spans.leave_out_others();
+    start_collection();
+  }
+  collect::set_gpu_collector(&kHooks);
+  collector.is_ready.store(true, std::memory_order_release);
+}
+
+}  // namespace jaxprof::cupti

@@ -1,0 +1,242 @@
+#include "agent/cupti/flusher.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+
+#include "agent/collect/event_sink.h"
+#include "agent/cupti/collector.h"
+#include "agent/cupti/gpu_clock.h"
+
+namespace jaxprof::cupti {
+namespace {
+
+constexpr std::int64_t kMillisecondNs = 1'000'000;
+constexpr std::int64_t kFlushNs = 1'000 * kMillisecondNs;   // while open
+constexpr std::int64_t kPollNs = 20 * kMillisecondNs;       // while draining
+constexpr std::int64_t kLingerNs = 2'000 * kMillisecondNs;  // how long a window that may reopen keeps its kinds
+constexpr std::int64_t kDrainNs = 2'000 * kMillisecondNs;   // what has not ended by then is asked for as it is
+constexpr std::int64_t kSilenceNs = 10'000 * kMillisecondNs;
+constexpr std::size_t kStackBytes = 256U << 10;
+
+std::atomic<std::uint32_t> wake_word{0};
+enum : std::uint32_t { kNotStarted, kRunning, kFinishing, kFinished };
+std::atomic<std::uint32_t> state{kNotStarted};
+std::atomic<std::int64_t> finish_deadline_ns{0};  // CLOCK_MONOTONIC
+
+long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value, std::int64_t timeout_ns) noexcept {
+  timespec timeout;
+  timeout.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000);
+  timeout.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000);
+  return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, &timeout, nullptr, 0);
+}
+
+bool is_dead() noexcept {
+  return collector.is_dead.load(std::memory_order_acquire);
+}
+
+class Flusher {
+ public:
+  void run() noexcept {
+    while (state.load(std::memory_order_acquire) == kRunning) {
+      const std::uint32_t seen = wake_word.load(std::memory_order_acquire);
+      if (is_dead()) return;
+      const std::int64_t pause_ns = step(clock_ns(CLOCK_MONOTONIC));
+      futex(&wake_word, FUTEX_WAIT, seen, pause_ns);
+    }
+    if (!is_dead()) finish();
+  }
+
+ private:
+  // Does what is due and returns how long there is nothing to do.
+  std::int64_t step(std::int64_t now_ns) noexcept {
+    switch (collector.phase.load(std::memory_order_acquire)) {
+      case Phase::kIdle:
+        return kFlushNs;
+      case Phase::kOpen:
+        if (now_ns - last_flush_ns_ >= kFlushNs) {
+          flush_regularly();
+          warn_of_silence(now_ns);
+          last_flush_ns_ = now_ns;
+        }
+        return kFlushNs;
+      case Phase::kLingering:
+        return linger(now_ns);
+      case Phase::kDraining:
+      case Phase::kDrainingToOpen:
+        return drain(now_ns);
+    }
+    return kFlushNs;
+  }
+
+  void flush_regularly() noexcept {
+    collector.library.functions.flush_all(0);
+    count_dropped();
+    register_gpu_clock(&collector.subscriber);
+  }
+
+  void count_dropped() noexcept {
+    if (const std::uint64_t dropped = collector.subscriber.take_dropped(); dropped > 0) {
+      collect::count_drop(Drop::kGpuDropped, dropped);
+    }
+  }
+
+  std::int64_t linger(std::int64_t now_ns) noexcept {
+    if (now_ns - last_flush_ns_ >= kFlushNs) {
+      flush_regularly();
+      last_flush_ns_ = now_ns;
+    }
+    const std::int64_t left_ns = collector.closed_ns.load(std::memory_order_acquire) + kLingerNs - now_ns;
+    if (collector.keeps_enabled) return kFlushNs;
+    if (left_ns > 0) return left_ns < kFlushNs ? left_ns : kFlushNs;
+    Phase expected = Phase::kLingering;
+    if (collector.phase.compare_exchange_strong(expected, Phase::kDraining)) stop_collection();
+    return 0;
+  }
+
+  // Asks until nothing is missing. What never comes is not waited for longer than kDrainNs.
+  std::int64_t drain(std::int64_t now_ns) noexcept {
+    if (drain_began_ns_ == 0) drain_began_ns_ = now_ns;
+    collector.library.functions.flush_all(0);
+    const bool is_complete = collector.pool.held_by_cupti() == 0 && collector.pool.unread() == 0 &&
+                             collector.encoder.ledger().open_launches() == 0;
+    if (!is_complete) {
+      if (now_ns - drain_began_ns_ < kDrainNs) return kPollNs;
+      collector.library.functions.flush_all(abi::kFlushForced);
+    }
+    end_drain();
+    return 0;
+  }
+
+  void end_drain() noexcept {
+    count_dropped();
+    register_gpu_clock(&collector.subscriber);
+    drain_began_ns_ = 0;
+    last_flush_ns_ = 0;
+    if (collector.phase.load(std::memory_order_acquire) == Phase::kDraining) give_place_back();
+    Phase expected = Phase::kDraining;
+    if (collector.phase.compare_exchange_strong(expected, Phase::kIdle)) return;
+    // It was opened again meanwhile.
+    if (!start_collection()) {
+      collector.phase.store(Phase::kIdle, std::memory_order_release);
+      return;
+    }
+    collector.spans.open(read_gpu_clock(&collector.subscriber));
+    expected = Phase::kDrainingToOpen;
+    if (!collector.phase.compare_exchange_strong(expected, Phase::kOpen)) {  // and closed
+      collector.spans.close(read_gpu_clock(&collector.subscriber));
+      stop_collection();
+    }
+  }
+
+  // Clients of CUPTI that do not subscribe can replace our callbacks without a word. All that shows is that no buffer
+  // comes back although NCCL launches.
+  void warn_of_silence(std::int64_t now_ns) noexcept {
+    const std::uint64_t returns = collector.pool.returns();
+    const std::uint64_t launches = collector.launches.load(std::memory_order_relaxed);
+    if (returns != last_returns_ || last_return_ns_ == 0) {
+      last_returns_ = returns;
+      last_return_ns_ = now_ns;
+      launches_then_ = launches;
+    }
+    if (has_warned_ || now_ns - last_return_ns_ < kSilenceNs || launches == launches_then_) return;
+    has_warned_ = true;
+    publish_status(
+        collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
+        "no GPU records for 10 s while NCCL launched kernels: they may still run, or another client of CUPTI "
+        "has put its own buffers in the place of ours");
+  }
+
+  // The process ends. A last wait for kernels that still run takes half of the time.
+  void finish() noexcept {
+    if (collector.subscriber.is_subscribed()) {
+      stop_collection();
+      const std::int64_t deadline = finish_deadline_ns.load(std::memory_order_acquire);
+      const std::int64_t half = (deadline - clock_ns(CLOCK_MONOTONIC)) / 2;
+      bool is_complete = false;
+      while (!is_complete) {
+        collector.library.functions.flush_all(0);
+        is_complete = collector.pool.held_by_cupti() == 0;
+        if (is_complete || clock_ns(CLOCK_MONOTONIC) > deadline - half) break;
+        futex(&wake_word, FUTEX_WAIT, wake_word.load(), kPollNs);
+      }
+      if (!is_complete) collector.library.functions.flush_all(abi::kFlushForced);
+      count_dropped();
+    }
+    state.store(kFinished, std::memory_order_release);
+    futex(&state, FUTEX_WAKE, INT_MAX, 0);
+  }
+
+  std::int64_t last_flush_ns_ = 0;
+  std::int64_t drain_began_ns_ = 0;
+  std::uint64_t last_returns_ = 0;
+  std::int64_t last_return_ns_ = 0;
+  std::uint64_t launches_then_ = 0;
+  bool has_warned_ = false;
+};
+
+void* flusher_main(void*) {
+  prctl(PR_SET_NAME, "jaxprof-cupti");
+  Flusher flusher;
+  flusher.run();
+  return nullptr;
+}
+
+bool create_thread() noexcept {
+  // The thread inherits the mask, so that no signal of the program ever lands on it.
+  sigset_t all, previous;
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_SETMASK, &all, &previous) != 0) return false;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_t thread;
+  const int failure = pthread_create(&thread, &attributes, flusher_main, nullptr);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+  return failure == 0;
+}
+
+}  // namespace
+
+void start_flusher() noexcept {
+  if (state.load(std::memory_order_acquire) != kNotStarted || is_dead()) return;
+  if (!collector.is_ready.load(std::memory_order_acquire)) return;
+  if (collector.phase.load(std::memory_order_acquire) == Phase::kIdle) return;
+  std::uint32_t expected = kNotStarted;
+  if (state.compare_exchange_strong(expected, kRunning) && !create_thread()) state.store(kNotStarted);
+}
+
+void wake_flusher() noexcept {
+  wake_word.fetch_add(1, std::memory_order_acq_rel);
+  syscall(SYS_futex, &wake_word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
+}
+
+void finish_flusher(std::uint32_t timeout_ms) noexcept {
+  if (is_dead()) return;
+  start_flusher();
+  const std::int64_t deadline = clock_ns(CLOCK_MONOTONIC) + std::int64_t{timeout_ms} * kMillisecondNs;
+  finish_deadline_ns.store(deadline, std::memory_order_release);
+  std::uint32_t expected = kRunning;
+  if (!state.compare_exchange_strong(expected, kFinishing) && expected != kFinishing) return;
+  wake_flusher();
+  while (state.load(std::memory_order_acquire) != kFinished) {
+    const std::int64_t left_ns = deadline - clock_ns(CLOCK_MONOTONIC);
+    if (left_ns <= 0) {
+      const std::uint32_t held = collector.pool.held_by_cupti();
+      if (held > 0) collect::count_drop(Drop::kGpuUnflushed, held);
+      publish_status(collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
+                     "CUPTI did not come back from its last flush in time; what it still held is missing");
+      return;
+    }
+    futex(&state, FUTEX_WAIT, kFinishing, left_ns);
+  }
+}
+
+}  // namespace jaxprof::cupti

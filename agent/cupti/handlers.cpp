@@ -1,0 +1,99 @@
+#include "agent/cupti/handlers.h"
+
+#include "agent/collect/event_sink.h"
+#include "agent/cupti/collector.h"
+#include "agent/cupti/gpu_clock.h"
+#include "agent/cupti/resources.h"
+
+namespace jaxprof::cupti {
+namespace {
+
+void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
+  *buffer = collector.pool.take(bytes);
+  *max_records = 0;  // as many as fit
+}
+
+void complete_buffer(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
+  // Of a forked child: it writes to the parent's pages no more, and nobody reads its own.
+  if (collector.is_dead.load(std::memory_order_relaxed)) return;
+  switch (collector.pool.give(buffer, valid_bytes)) {
+    case BufferPool::Returned::kToRead:
+      collect::wake_for_activities();
+      break;
+    case BufferPool::Returned::kDiscarded:
+      collect::count_drop(Drop::kGpuBuffersFull, collector.strides.count(buffer, valid_bytes));
+      collector.pool.release_discarded(buffer);
+      break;
+    case BufferPool::Returned::kEmpty:
+    case BufferPool::Returned::kForeign:
+      break;
+  }
+}
+
+void complete_alone(abi::Context, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) {
+  complete_buffer(buffer, valid_bytes);
+}
+void request_shared(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records, void*) {
+  request_buffer(buffer, bytes, max_records);
+}
+void complete_shared(std::uint8_t* buffer, std::size_t, std::size_t valid_bytes, void*) {
+  complete_buffer(buffer, valid_bytes);
+}
+
+void on_profiler_call(abi::CallbackId id, const abi::ApiCallback& call) noexcept {
+  // Nothing before the start has returned is in the window, and nothing after the stop was called.
+  if (id == abi::kProfilerStart && call.site == abi::kApiExit) collect::profiler_started();
+  if (id == abi::kProfilerStop && call.site == abi::kApiEnter) collect::profiler_stopped();
+}
+
+void on_state(abi::CallbackId id, const abi::StateData& state) noexcept {
+  if (id != abi::kFatalError) return;
+  // CUPTI has finalised itself; to call it now would start it again.
+  collector.is_dead.store(true, std::memory_order_release);
+  char text[kNoteBytes] = "";
+  TextBuffer note(text, sizeof text);
+  note.append("CUPTI met a fatal error and ended itself");
+  if (state.message != nullptr && state.message[0] != '\0') {
+    note.append(": ");
+    note.append(state.message);
+  }
+  publish_status(GpuMode::kUnavailable, collector.library, text);
+}
+
+}  // namespace
+
+const BufferCallbacks kBufferCallbacks{request_buffer, complete_alone, request_shared, complete_shared};
+
+void on_callback(void*, abi::Domain domain, abi::CallbackId id, const void* data) noexcept {
+  if (data == nullptr || collector.is_dead.load(std::memory_order_relaxed)) return;
+  switch (domain) {
+    case abi::kDriverApi:
+      on_profiler_call(id, *static_cast<const abi::ApiCallback*>(data));
+      break;
+    case abi::kResource:
+      if (id == abi::kModuleUnloadStarting) {
+        collector.encoder.kernel_names().note_unload(read_gpu_clock(&collector.subscriber));
+      } else {
+        register_resource(collector.library.functions, id, *static_cast<const abi::ResourceData*>(data));
+      }
+      break;
+    case abi::kState:
+      on_state(id, *static_cast<const abi::StateData*>(data));
+      break;
+    case abi::kRuntimeApi:
+      break;
+  }
+}
+
+void watch_resources(Subscriber* subscriber, bool watches_profiler) noexcept {
+  for (const abi::ResourceCallback id : {abi::kContextCreated, abi::kStreamCreated, abi::kModuleUnloadStarting,
+                                         abi::kGraphNodeCreated, abi::kGraphNodeCloned}) {
+    subscriber->enable_callback(abi::kResource, id, true);
+  }
+  subscriber->enable_callback(abi::kState, abi::kFatalError, true);
+  if (!watches_profiler) return;
+  subscriber->enable_callback(abi::kDriverApi, abi::kProfilerStart, true);
+  subscriber->enable_callback(abi::kDriverApi, abi::kProfilerStop, true);
+}
+
+}  // namespace jaxprof::cupti

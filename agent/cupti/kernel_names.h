@@ -1,0 +1,50 @@
+// Numbers of kernel names. A record points to its kernel's name in CUPTI's memory, and millions of records point to the
+// same few: so a pointer is looked up, not read. But CUPTI frees a name when its module is unloaded, and may use the
+// memory for another: after an unload a pointer is read anew for records that began later, and records of before keep
+// the name that it had. What is read may be gone, so it is copied by a system call that fails instead of a load that
+// crashes. The drain thread asks; unloads are noted from callbacks.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/spool/state_record.h"
+
+namespace jaxprof::cupti {
+
+class KernelNames {
+ public:
+  bool open() noexcept;
+  // A module is being unloaded, at `now_ns` of CUPTI's clock. Any thread.
+  void note_unload(std::uint64_t now_ns) noexcept;
+
+  // The number of the name that a record of that start points to; kLostString if it is not readable any more.
+  spool::StringId number_of(const char* name, std::uint64_t start_ns) noexcept {
+    if (name == nullptr) return spool::kNoString;
+    Slot& slot = slots_[slot_of(name)];
+    if (slot.name == name && slot.unloads == unloads_.load(std::memory_order_acquire)) [[likely]]
+      return slot.id;
+    return look(&slot, name, start_ns);
+  }
+
+ private:
+  static constexpr std::uint32_t kSlots = 1U << 13;
+  struct Slot {
+    const char* name;
+    spool::StringId id;
+    std::uint32_t unloads;  // so many there had been when it was read
+  };
+
+  static std::uint32_t slot_of(const char* name) noexcept {
+    return static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(name) * 0x9e3779b97f4a7c15U) >> 51);
+  }
+  spool::StringId look(Slot* slot, const char* name, std::uint64_t start_ns) noexcept;
+
+  Slot* slots_ = nullptr;
+  char* copy_ = nullptr;
+  std::atomic<std::uint32_t> unloads_{0};
+  std::atomic<std::uint64_t> last_unload_ns_{0};
+};
+
+}  // namespace jaxprof::cupti

@@ -1,0 +1,21 @@
+#include "agent/cupti/status.h"
+
+#include "agent/collect/event_sink.h"
+
+namespace jaxprof::cupti {
+
+void publish_status(GpuMode mode, const Library& library, const char* note) noexcept {
+  if (ProcessSlot* slot = collect::process_slot(); slot != nullptr) {
+    slot->cupti_version.store(library.version, std::memory_order_relaxed);
+    TextBuffer(slot->gpu_note, sizeof slot->gpu_note).append(note);
+    slot->gpu_mode.store(mode, std::memory_order_release);
+  }
+  spool::GpuCollectorState state{};
+  state.mode = static_cast<std::uint32_t>(mode);
+  state.version = library.version;
+  state.library = library.path[0] != '\0' ? collect::intern(library.path) : spool::kNoString;
+  state.note = note[0] != '\0' ? collect::intern(note) : spool::kNoString;
+  collect::append_state(spool::StateKind::kGpuCollector, &state, sizeof state);
+}
+
+}  // namespace jaxprof::cupti
