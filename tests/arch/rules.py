@@ -36,7 +36,7 @@ ALLOWED_HEADERS = {
 
 # (what, regular expression on the included name, regular expression on the files that may include it)
 FENCES = (
-    ("CUPTI", r"cupti(_\w+)?\.h", r"agent/cupti/.*"),
+    ("CUPTI", r"cupti(_\w+)?\.h", r"(agent/cupti|tests/unit/cupti|tests/bench|tests/doubles/cuda)/.*"),
     # Its own unit tests plant files that it must refuse, which its interface cannot write.
     ("HDF5", r"(hdf5|hdf5_hl|H5\w+)\.h", r"merge/runfile/.*|tests/unit/runfile/.*"),
     ("MPI", r"mpi(_\w+)?\.h", r"merge/.*|tests/puppets/.*"),
