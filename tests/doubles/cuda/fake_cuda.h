@@ -1,6 +1,7 @@
 // What a test may ask of the fake CUDA driver (libcuda.so.1) and the fake CUPTI (libcupti.so.13) beyond NVIDIA's own
 // interface. Nobody links to them: programs find the functions here by dlsym(), as they find the real ones. Kernels are
-// registered with fake_cuda_kernel(); streams, events, graphs and copies are NVIDIA's API. Device memory is host memory.
+// registered with fake_cuda_kernel(); streams, events, graphs and copies are NVIDIA's API. Device memory is host
+// memory.
 //
 // Switches are integers, set in the environment before the library is loaded, or at any time by fake_cuda_set() and
 // fake_cupti_set() with the name after the prefix.
@@ -22,7 +23,8 @@
 // FAKE_CUPTI_... (CUPTI's own numbers for results and kinds)
 //   VERSION=               22, 28, 130001, 130101, 130300, 130500 or 140000, which is made up; else the file's own
 //   PER_THREAD=-1          buffers a thread (1), global (0), as the version has it (-1)
-//   LATE_RECORDS=0         1: device records enter a buffer when the operation ends, on CUPTI's own thread; 0: on launch,
+//   LATE_RECORDS=0         1: device records enter a buffer when the operation ends, on CUPTI's own thread; 0: on
+//   launch,
 //                          incomplete, so that cuptiActivityFlushAll(0) holds their buffer back
 //   SUBSCRIBE_RESULT=0     result of every subscription; 39 names the holder
 //   ENABLE_RESULT=0        result of enabling a kind; ENABLE_RESULT_KIND=0: of this kind only
@@ -39,8 +41,8 @@
 //   FORK_HANG=0            1: a lock is held for ever in forked children, where FlushAll hangs
 //   UNKNOWN_EVERY=4        version 140000: after every nth device record one of a kind nobody knows
 //
-// FAKE_CUPTI_REPORT=FILE (%p: process id) is appended to: a line (record_file.h) `what=violation kind=...` as it happens,
-// and `what=counts` with all of FakeCuptiCounts when the process ends by exit().
+// FAKE_CUPTI_REPORT=FILE (%p: process id) is appended to: a line (record_file.h) `what=violation kind=...` as it
+// happens, and `what=counts` with all of FakeCuptiCounts when the process ends by exit().
 #pragma once
 
 #include <stdint.h>
@@ -71,8 +73,8 @@ struct FakeCudaExecution {
   enum FakeCudaClock clock;  // of both: CLOCK_MONOTONIC_RAW or CLOCK_REALTIME
 };
 
-// What a kernel does. Runs on its stream's thread, and ends when it returns. It may block (a collective does), and may not
-// call the driver.
+// What a kernel does. Runs on its stream's thread, and ends when it returns. It may block (a collective does), and may
+// not call the driver.
 typedef void (*FakeCudaBody)(struct FakeCudaExecution* execution);
 
 // A CUfunction. Null body: it lasts KERNEL_NS. The name is copied. Never freed. Any thread, before cuInit too.
@@ -106,7 +108,8 @@ struct FakeCudaOperation {
   int64_t begin_raw_ns;
   int64_t end_raw_ns;
 };
-// `observer` is called on the stream's thread after each operation, before anything that waits for it goes on. One only.
+// `observer` is called on the stream's thread after each operation, before anything that waits for it goes on. One
+// only.
 void fake_cuda_observe(void (*observer)(const struct FakeCudaOperation* operation, void* data), void* data);
 
 // The GPU clock's time of a CLOCK_MONOTONIC_RAW stamp, and now.

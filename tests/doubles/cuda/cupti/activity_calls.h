@@ -1,0 +1,17 @@
+// What the V1 and V2 functions of the activity interface have in common: the same thing for the one client or for a
+// subscriber's.
+#pragma once
+
+#include <cupti.h>
+
+#include "tests/doubles/cuda/cupti/client.h"
+
+namespace jaxprof::fake_cuda {
+
+CUptiResult enable_kind(Client& client, CUpti_ActivityKind kind, bool dumps);
+CUptiResult disable_kind(Client& client, CUpti_ActivityKind kind);
+CUptiResult set_attribute(Client& client, CUpti_ActivityAttribute attribute, const size_t* size, const void* value);
+CUptiResult get_attribute(Client& client, CUpti_ActivityAttribute attribute, size_t* size, void* value);
+CUptiResult next_record(std::uint8_t* buffer, size_t valid_bytes, CUpti_Activity** record);
+
+}  // namespace jaxprof::fake_cuda

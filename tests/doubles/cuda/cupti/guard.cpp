@@ -1,0 +1,44 @@
+#include "tests/doubles/cuda/cupti/guard.h"
+
+#include "tests/doubles/cuda/cupti/misuse.h"
+
+namespace jaxprof::fake_cuda {
+namespace {
+
+thread_local CUptiResult last_error = CUPTI_SUCCESS;
+
+}  // namespace
+
+CUptiResult remember(CUptiResult result) {
+  if (result != CUPTI_SUCCESS) last_error = result;
+  return result;
+}
+
+CUptiResult may_run(const char* function) {
+  if (is_forked_child(function)) return CUPTI_ERROR_UNKNOWN;
+  if (Tool::get().driver() == nullptr) return remember(CUPTI_ERROR_UNKNOWN);
+  return remember(Tool::get().is_broken() ? CUPTI_ERROR_NOT_INITIALIZED : CUPTI_SUCCESS);
+}
+
+CUptiResult may_run_v1(const char* function) {
+  const CUptiResult result = may_run(function);
+  if (result != CUPTI_SUCCESS) return result;
+  return remember(Tool::get().has_v2_subscriber() ? CUPTI_ERROR_NOT_COMPATIBLE : CUPTI_SUCCESS);
+}
+
+CUptiResult may_run_v2(const char* function, CUpti_SubscriberHandle handle, Client** client) {
+  const CUptiResult result = may_run(function);
+  if (result != CUPTI_SUCCESS) return result;
+  *client = Tool::get().find(handle);
+  return remember(*client == nullptr ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS);
+}
+
+}  // namespace jaxprof::fake_cuda
+
+using namespace jaxprof::fake_cuda;
+
+extern "C" CUptiResult cuptiGetLastError(void) {
+  const CUptiResult result = last_error;
+  last_error = CUPTI_SUCCESS;
+  return result;
+}
