@@ -11,7 +11,7 @@
 #   jax     a Python environment with JAX and nvtx (tests/requirements.txt)
 #   torch   Debian's torch, and a Python environment that has nvtx besides (tests/requirements-torch.txt)
 #   nccl    NCCL's library, without its headers (tests/requirements-nccl.txt)
-#   cupti   CUPTI's library, and headers of its own version beside a toolkit's (tests/requirements-cuda.txt)
+#   cupti   CUPTI's libraries (tests/requirements-cupti.txt), and CUDA's headers also beside a toolkit
 #   tests   what only tests need: clang's tools, HDF5 tools, Python readers
 #   chroot  a Debian 11 tree for the tests of the installed programs
 #   --no-install   change nothing: print the lines that would install what is missing; exit 1 if there are any
@@ -33,6 +33,7 @@ digest() { sha256sum <"$1" | cut -c1-12; }
 VENV=$DEPS/venv-$(digest "$HERE/requirements.txt")
 TORCH_VENV=$DEPS/venv-torch-$(digest "$HERE/requirements-torch.txt")
 NCCL=$DEPS/nccl-$(digest "$HERE/requirements-nccl.txt")
+CUPTI=$DEPS/cupti-$(digest "$HERE/requirements-cupti.txt")
 NCCL_VERSION=22809 # NCCL_VERSION_CODE of tests/requirements-nccl.txt
 
 say() { printf 'setup.sh: %s\n' "$*" >&2; }
@@ -54,7 +55,7 @@ packages_of() { # COMPONENT
     jax) echo python3-venv ;;
     torch) echo python3-venv python3-torch ;;
     nccl) nccl_of_toolkit >/dev/null || echo python3-venv ;;
-    cupti) cuda_wheels || echo python3-venv ;;
+    cupti) { cuda_wheel_headers && has_cupti; } || echo python3-venv ;;
     tests)
         echo clang clang-tidy clang-format libclang-rt-14-dev llvm g++-aarch64-linux-gnu shellcheck hdf5-tools python3 python3-h5py \
             python3-pandas python3-tables mpich e2fsprogs util-linux
@@ -95,11 +96,11 @@ install_packages() { # PACKAGE...
     die "apt-get could not install: $*"
 }
 
-# ---------------------------------------------------------------- CUDA headers, CUPTI
+# ---------------------------------------------------------------- CUDA headers
 has_cuda_headers() { [ -e "$1/cuda.h" ] && [ -e "$1/cupti.h" ] && [ -e "$1/nvtx3/nvToolsExtPayload.h" ]; }
 cuda_toolkit_headers() { has_cuda_headers "${CUDA_HOME:-/usr/local/cuda}/include" || has_cuda_headers /usr/local/cuda/include; }
-cuda_wheels() { # headers and CUPTI's library, of one version
-    has_cuda_headers "$DEPS/cuda/include" && [ -e "$DEPS/cuda/lib/libcupti.so.13" ] &&
+cuda_wheel_headers() {
+    has_cuda_headers "$DEPS/cuda/include" &&
         [ "$(cat "$DEPS/cuda/version" 2>/dev/null)" = "$(digest "$HERE/requirements-cuda.txt")" ]
 }
 # unpack_wheels REQUIREMENTS WORK: WORK/tree then holds what the wheels hold
@@ -112,13 +113,12 @@ unpack_wheels() {
         -r "$requirements" || die "pip could not download the wheels of $requirements"
     for wheel in "$work"/wheels/*.whl; do "$PYTHON" -I -m zipfile -e "$wheel" "$work/tree"; done
 }
-unpack_cuda() {
+unpack_cuda_headers() {
     local work=$DEPS/cuda.part
-    say "unpacking CUDA headers and CUPTI into $DEPS/cuda"
+    say "unpacking CUDA headers into $DEPS/cuda"
     unpack_wheels "$HERE/requirements-cuda.txt" "$work"
-    mkdir -p "$work/cuda/lib"
+    mkdir "$work/cuda"
     mv "$work"/tree/nvidia/*/include "$work/cuda/include"
-    mv "$work"/tree/nvidia/*/lib/libcupti.so.13 "$work/cuda/lib/"
     has_cuda_headers "$work/cuda/include" || die "the wheels in tests/requirements-cuda.txt lack cuda.h, cupti.h or nvtx3"
     digest "$HERE/requirements-cuda.txt" >"$work/cuda/version"
     rm -rf "$DEPS/cuda"
@@ -148,6 +148,19 @@ unpack_nccl() {
     mkdir "$work/nccl"
     mv "$work/tree/nvidia/nccl/lib/libnccl.so.2" "$work/nccl/"
     mv "$work/nccl" "$NCCL"
+    rm -rf "$work"
+}
+
+# ---------------------------------------------------------------- CUPTI
+has_cupti() { [ -e "$CUPTI/libcupti.so.12" ] && [ -e "$CUPTI/libcupti.so.13" ]; }
+unpack_cupti() {
+    local work=$CUPTI.part
+    say "unpacking CUPTI into $CUPTI"
+    unpack_wheels "$HERE/requirements-cupti.txt" "$work"
+    mkdir "$work/cupti"
+    mv "$work"/tree/nvidia/*/lib/libcupti.so.1? "$work/cupti/"
+    rm -rf "$CUPTI"
+    mv "$work/cupti" "$CUPTI"
     rm -rf "$work"
 }
 
@@ -196,7 +209,7 @@ if [ "${1:-}" = --path ]; then
     python) echo "$VENV/bin/python" ;;
     torch) echo "$TORCH_VENV/bin/python" ;;
     nccl) nccl_of_toolkit || echo "$NCCL/libnccl.so.2" ;;
-    cupti) echo "$DEPS/cuda/lib/libcupti.so.13" ;;
+    cupti) echo "$CUPTI" ;;
     debian11) echo "$DEPS/bullseye" ;;
     *) die "--path python, torch, nccl, cupti or debian11" ;;
     esac
@@ -231,7 +244,8 @@ if [ ${#missing[@]} -gt 0 ] && [ $can_install_packages = 0 ]; then
 fi
 
 steps=() # what to do besides packages
-if { wants cupti || { wants build && ! cuda_toolkit_headers; }; } && ! cuda_wheels; then steps+=(unpack_cuda); fi
+if { wants cupti || { wants build && ! cuda_toolkit_headers; }; } && ! cuda_wheel_headers; then steps+=(unpack_cuda_headers); fi
+if wants cupti && ! has_cupti; then steps+=(unpack_cupti); fi
 if wants jax && [ ! -e "$VENV/complete" ]; then steps+=(make_jax_venv); fi
 if wants torch && [ ! -e "$TORCH_VENV/complete" ]; then steps+=(make_torch_venv); fi
 if wants nccl && ! has_nccl; then steps+=(unpack_nccl); fi
@@ -240,7 +254,8 @@ if [ $install = 0 ] && [ ${#steps[@]} -gt 0 ]; then
     say "not made yet in $DEPS; run:"
     for step in "${steps[@]}"; do
         case $step in
-        unpack_cuda) echo "bash $HERE/setup.sh build cupti # pip download -r $HERE/requirements-cuda.txt" ;;
+        unpack_cuda_headers) echo "bash $HERE/setup.sh build cupti # pip download -r $HERE/requirements-cuda.txt" ;;
+        unpack_cupti) echo "bash $HERE/setup.sh cupti # pip download -r $HERE/requirements-cupti.txt" ;;
         make_jax_venv) echo "bash $HERE/setup.sh jax # pip install -r $HERE/requirements.txt into $VENV" ;;
         make_torch_venv) echo "bash $HERE/setup.sh torch # pip install -r $HERE/requirements-torch.txt into $TORCH_VENV" ;;
         unpack_nccl) echo "bash $HERE/setup.sh nccl # pip download -r $HERE/requirements-nccl.txt" ;;
@@ -263,7 +278,8 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 for step in "${steps[@]}"; do
     case $step in
-    unpack_cuda) cuda_wheels || unpack_cuda ;;
+    unpack_cuda_headers) cuda_wheel_headers || unpack_cuda_headers ;;
+    unpack_cupti) has_cupti || unpack_cupti ;;
     make_jax_venv) [ -e "$VENV/complete" ] || make_jax_venv ;;
     make_torch_venv) [ -e "$TORCH_VENV/complete" ] || make_torch_venv ;;
     unpack_nccl) has_nccl || unpack_nccl ;;
