@@ -1,6 +1,7 @@
 #include "agent/nvtx/domains.h"
 
 #include "agent/contract/step_marker.h"
+#include "agent/nvtx/nccl_ordinals.h"
 
 namespace jaxprof::nvtx {
 
@@ -9,7 +10,6 @@ std::atomic<std::uint8_t> domain_uses[collect::kMaxDomains];
 }  // namespace detail
 
 void note_domain(std::uint16_t domain, std::string_view name) noexcept {
-  constexpr std::string_view kNcclDomain = "NCCL";  // NCCL's nvtx.h
   const SessionPlan& plan = collect::session_plan();
   const bool is_nccl = name == kNcclDomain;
   std::uint32_t uses = is_nccl ? kIsNccl : 0;

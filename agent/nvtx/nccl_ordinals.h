@@ -15,7 +15,7 @@
 
 namespace jaxprof::nvtx {
 
-// NCCL's domain.
+// NCCL's domain (its nvtx.h).
 inline constexpr const char* kNcclDomain = "NCCL";
 
 // A schema of NCCL's domain, as it is registered.

@@ -4,6 +4,7 @@
 #include "agent/nvtx/blobs.h"
 #include "agent/nvtx/content.h"
 #include "agent/nvtx/domains.h"
+#include "agent/nvtx/nccl_ordinals.h"
 #include "agent/nvtx/registry.h"
 #include "agent/nvtx/steps.h"
 #include "agent/spool/event_record.h"
@@ -112,8 +113,10 @@ void write_pop(ThreadSink* sink, std::uint32_t segment, std::uint16_t domain, st
 // A push in a domain of which some ranges matter, window or not. It may open the window, and then is in it.
 [[gnu::noinline]] void push_watched(ThreadSink* sink, std::uint32_t segment, std::uint8_t uses, Begin begin,
                                     const Given& from) noexcept {
+  const bool is_call = (uses & kIsNccl) != 0 && (uses & kIsKept) != 0;
   Attributes attributes;
-  if (segment != 0) attributes = read_attributes(from);
+  if (segment != 0 || is_call) attributes = read_attributes(from);
+  if (is_call) begin.call_ordinal = count_nccl_call(attributes.message, attributes.blobs, attributes.blob_count);
   const Marks marks = segment != 0 ? marks_of(uses, attributes.message) : marks_of(uses, from);
   Content content;
   if (marks.is_step) begin.step = begin_pushed_step(sink, begin.domain, begin.depth);

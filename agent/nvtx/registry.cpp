@@ -6,6 +6,7 @@
 
 #include "agent/collect/event_sink.h"
 #include "agent/nvtx/domains.h"
+#include "agent/nvtx/nccl_ordinals.h"
 
 namespace jaxprof::nvtx {
 namespace {
@@ -182,6 +183,8 @@ std::uint64_t register_schema(nvtxDomainHandle_t domain, const nvtxPayloadSchema
   }
   state.entry_count = static_cast<std::uint32_t>(count);
   remember_size(state.schema, state.payload_bytes);
+  if (is_nccl_domain(uses_of(static_cast<std::uint16_t>(state.domain))))
+    note_nccl_schema(state.schema, schema->entries, count);
   append_state(spool::StateKind::kSchema, &state, sizeof state, entries, count * sizeof entries[0]);
   return state.schema;
 }
