@@ -116,6 +116,7 @@ bool prepare(TextBuffer* why) noexcept {
     return false;
   }
   pthread_atfork(nullptr, nullptr, in_forked_child);
+  collector.subscriber.use(collector.library);
   collector.filler.open(&collector.pool, &collector.strides, &collector.encoder, &collector.subscriber);
   collector.kinds.choose(plan.trace);
   collector.takes_early = must_take_early(plan);
@@ -131,15 +132,11 @@ bool take_place() noexcept {
   if (collector.subscriber.is_subscribed()) return true;
   collector.note[0] = '\0';
   TextBuffer note(collector.note, sizeof collector.note);
-  if (!collector.subscriber.subscribe(collector.library, on_callback, kBufferCallbacks, &note)) {
+  if (!collector.subscriber.subscribe(on_callback, kBufferCallbacks, &note)) {
     publish_status(GpuMode::kUnavailable, collector.library, collector.note);
     return false;
   }
-  if (!collector.is_probed) {
-    collector.strides.probe(&collector.subscriber);
-    collector.is_probed = true;
-    register_strides();
-  }
+  if (collector.strides.probe(&collector.subscriber)) register_strides();
   if (const char* known = collector.library.capability.note; known != nullptr) note.append(known);
   watch_resources(&collector.subscriber, collect::session_plan().window.kind == WindowKind::kProfiler);
   collector.kinds.prepare(&collector.subscriber, collector.library, &note);

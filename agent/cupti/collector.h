@@ -54,7 +54,6 @@ struct Collector {
   bool takes_early = false;                // the place with CUPTI, and keeps it
   bool keeps_enabled = false;              // kinds, from their first opening on
   bool may_reopen = false;                 // the window may open again
-  bool is_probed = false;                  // the strides are
   std::atomic<std::int64_t> closed_ns{0};  // of the last close(), CLOCK_MONOTONIC
   std::atomic<std::uint64_t> launches{0};  // of NCCL, while open
   char note[kNoteBytes] = "";              // what is published; written by who publishes

@@ -31,8 +31,8 @@ bool Strides::probe(Subscriber* subscriber) noexcept {
   bool has_changed = false;
   for (std::uint32_t kind = 1; kind < kKinds; ++kind) {
     const std::uint32_t bytes = distance_of(subscriber, kind);
-    has_changed |= bytes != bytes_[kind];
-    bytes_[kind] = bytes;
+    has_changed |= bytes != of(kind);
+    bytes_[kind].store(bytes, std::memory_order_relaxed);
   }
   return has_changed;
 }

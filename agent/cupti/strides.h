@@ -4,6 +4,7 @@
 // end of is walked by CUPTI after all.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,7 +22,7 @@ class Strides {
   bool probe(Subscriber* subscriber) noexcept;
 
   // Length of a record, 0 if CUPTI does not know the kind.
-  std::uint32_t of(std::uint32_t kind) const noexcept { return kind < kKinds ? bytes_[kind] : 0; }
+  std::uint32_t of(std::uint32_t kind) const noexcept { return kind < kKinds ? bytes_[kind].load(std::memory_order_relaxed) : 0; }
 
   // Do whole records of known kinds fill the `bytes` exactly?
   bool fill(const std::uint8_t* buffer, std::size_t bytes) const noexcept;
@@ -29,7 +30,7 @@ class Strides {
   std::uint64_t count(const std::uint8_t* buffer, std::size_t bytes) const noexcept;
 
  private:
-  std::uint32_t bytes_[kKinds] = {};
+  std::atomic<std::uint32_t> bytes_[kKinds] = {};
 };
 
 }  // namespace jaxprof::cupti

@@ -31,10 +31,7 @@ void append_refusal(abi::Result result, const char* holder, TextBuffer* why) noe
 
 }  // namespace
 
-bool Subscriber::subscribe(const Library& library, abi::Callback callback, const BufferCallbacks& buffers,
-                           TextBuffer* why) noexcept {
-  functions_ = &library.functions;
-  capability_ = library.capability;
+bool Subscriber::subscribe(abi::Callback callback, const BufferCallbacks& buffers, TextBuffer* why) noexcept {
   char holder[abi::kHolderNameBytes + 1] = "";
   if (capability_.can_share && functions_->has_shared_interface() && try_shared(callback, buffers, holder)) return true;
   const abi::Result result = try_alone(callback, buffers, holder);

@@ -22,9 +22,14 @@ struct BufferCallbacks {
 
 class Subscriber {
  public:
+  // Before all else; `library` stays.
+  void use(const Library& library) noexcept {
+    functions_ = &library.functions;
+    capability_ = library.capability;
+  }
+
   // Takes a place and registers the callbacks. False if there is none, and `why` says who or what is in the way.
-  bool subscribe(const Library& library, abi::Callback callback, const BufferCallbacks& buffers,
-                 TextBuffer* why) noexcept;
+  bool subscribe(abi::Callback callback, const BufferCallbacks& buffers, TextBuffer* why) noexcept;
   // Gives it back. No callback is started from then on.
   void unsubscribe() noexcept;
 

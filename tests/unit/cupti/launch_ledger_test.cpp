@@ -1,0 +1,50 @@
+#include "agent/cupti/launch_ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace jaxprof::cupti {
+namespace {
+
+TEST(LaunchLedger, CountsCallsWithoutWorkInEitherOrder) {
+  const auto ledger = std::make_unique<LaunchLedger>();
+  ledger->add_call(1);
+  ledger->add_work(2);
+  EXPECT_EQ(ledger->open_launches(), 1U);
+  ledger->add_call(2);
+  ledger->add_work(1);
+  EXPECT_EQ(ledger->open_launches(), 0U);
+}
+
+TEST(LaunchLedger, TakesRunTimeAndDriverCallOfOneLaunchAsOne) {
+  const auto ledger = std::make_unique<LaunchLedger>();
+  ledger->add_call(7);
+  ledger->add_call(7);
+  EXPECT_EQ(ledger->open_launches(), 1U);
+  ledger->add_work(7);
+  ledger->add_work(7);  // a graph's nodes share it
+  EXPECT_EQ(ledger->open_launches(), 0U);
+}
+
+TEST(LaunchLedger, ForgetsLaunchesThatNeverYieldWork) {
+  const auto ledger = std::make_unique<LaunchLedger>();
+  ledger->add_call(1);
+  for (std::uint32_t i = 2; i < 100'000; ++i) {
+    ledger->add_call(i);
+    ledger->add_work(i);
+  }
+  EXPECT_EQ(ledger->open_launches(), 0U);
+  EXPECT_FALSE(ledger->has_call(1));
+  EXPECT_TRUE(ledger->has_call(99'999));
+}
+
+TEST(LaunchLedger, IgnoresRecordsWithoutACorrelation) {
+  const auto ledger = std::make_unique<LaunchLedger>();
+  ledger->add_call(0);
+  EXPECT_EQ(ledger->open_launches(), 0U);
+  EXPECT_FALSE(ledger->has_call(0));
+}
+
+}  // namespace
+}  // namespace jaxprof::cupti
