@@ -16,14 +16,10 @@ void CommTables::add(std::uint32_t process, const std::vector<match::ProcessComm
     comm.node_count = std::max(comm.node_count, from.node_count);
     if (!from.name.empty()) comm.name = from.name;
     comm.members.push_back({process, from.rank, from.device});
-    if (from.device >= 0) device_row_[{process, from.device}] = -1;
   }
 }
 
-void CommTables::fill(RunTables* run, Diagnostics* diagnostics) {
-  std::int32_t row = 0;
-  for (auto& [key, device] : device_row_) device = row++;
-  fill_devices(run);
+void CommTables::fill(const DeviceRows& devices, RunTables* run, Diagnostics* diagnostics) {
   std::vector<std::map<std::uint64_t, Comm>::iterator> order;
   for (auto comm = comms_.begin(); comm != comms_.end(); ++comm) {
     std::stable_sort(comm->second.members.begin(), comm->second.members.end(),
@@ -32,25 +28,11 @@ void CommTables::fill(RunTables* run, Diagnostics* diagnostics) {
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a->second.rank_count > b->second.rank_count; });
-  for (const auto& comm : order) fill_comm(comm->first, comm->second, run, diagnostics);
+  for (const auto& comm : order) fill_comm(comm->first, comm->second, devices, run, diagnostics);
 }
 
-std::int32_t CommTables::device(std::uint32_t process, std::int32_t ordinal) const {
-  const auto found = device_row_.find({process, ordinal});
-  return found == device_row_.end() ? -1 : found->second;
-}
-
-void CommTables::fill_devices(RunTables* run) const {
-  for (const auto& [key, device] : device_row_) {
-    const std::size_t row = runfile::add_row(run->devices);
-    run->devices.device[row] = static_cast<std::uint32_t>(device);
-    run->devices.node[row] = run->processes.node[key.first];
-    run->devices.process[row] = key.first;
-    run->devices.ordinal[row] = key.second;
-  }
-}
-
-void CommTables::fill_comm(std::uint64_t hash, const Comm& comm, RunTables* run, Diagnostics* diagnostics) {
+void CommTables::fill_comm(std::uint64_t hash, const Comm& comm, const DeviceRows& devices, RunTables* run,
+                           Diagnostics* diagnostics) {
   const std::size_t row = runfile::add_row(run->comms);
   index_[hash] = static_cast<std::uint32_t>(row);
   run->comms.comm[row] = static_cast<std::uint32_t>(row);
@@ -75,7 +57,7 @@ void CommTables::fill_comm(std::uint64_t hash, const Comm& comm, RunTables* run,
     const std::size_t member_row = runfile::add_row(run->comm_members);
     run->comm_members.member_process[member_row] = member.process;
     run->comm_members.member_comm_rank[member_row] = member.rank;
-    run->comm_members.member_device[member_row] = device(member.process, member.ordinal);
+    run->comm_members.member_device[member_row] = devices.row(member.process, member.ordinal);
   }
   run->comm_member_offset.push_back(runfile::n_rows(run->comm_members));
 }

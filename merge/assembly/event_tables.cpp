@@ -8,10 +8,16 @@
 #include <string>
 
 #include "merge/assembly/comm_tables.h"
+#include "merge/assembly/device_rows.h"
+#include "merge/assembly/gpu_findings.h"
+#include "merge/assembly/gpu_reader.h"
+#include "merge/assembly/gpu_rows.h"
+#include "merge/assembly/nccl_rows.h"
 #include "merge/assembly/step_table.h"
+#include "merge/assembly/windows.h"
+#include "merge/clock/gpu_clock.h"
 #include "merge/match/instances.h"
 #include "merge/match/nccl_calls.h"
-#include "merge/match/nccl_words.h"
 #include "merge/match/nvtx_ranges.h"
 #include "merge/match/plugin_events.h"
 #include "merge/runfile/table_rows.h"
@@ -19,7 +25,6 @@
 namespace jaxprof::assembly {
 namespace {
 
-using match::NcclCall;
 using match::NvtxRange;
 using runfile::RunTables;
 using runfile::Severity;
@@ -27,6 +32,7 @@ using runfile::Severity;
 // One process's events, put together but not yet in tables.
 struct ProcessEvents {
   match::NvtxRanges nvtx;
+  match::PluginEvents plugin;
   match::NcclCalls nccl;
   std::uint64_t event_count = 0;
 };
@@ -34,14 +40,13 @@ struct ProcessEvents {
 ProcessEvents read_events(const rundir::SpoolTrace& trace) {
   ProcessEvents events;
   match::NvtxRangeBuilder ranges(trace);
-  match::PluginEvents plugin;
   trace.for_each_event([&](std::uint32_t thread, const spool::Event& event) {
     ++events.event_count;
     ranges.add(thread, event);
-    plugin.add(thread, event);
+    events.plugin.add(thread, event);
   });
   events.nvtx = std::move(ranges).finish();
-  events.nccl = match::assemble_calls(trace, events.nvtx, plugin);
+  events.nccl = match::assemble_calls(trace, events.nvtx, events.plugin);
   return events;
 }
 
@@ -117,71 +122,6 @@ void add_nvtx_rows(const SourceProcess& process, const match::NvtxRanges& nvtx, 
 
 // ---- NCCL ---------------------------------------------------------------------------------------------------------
 
-class NcclRows {
- public:
-  NcclRows(const CommTables& comms, RunTables* run) : comms_(comms), run_(run) {}
-
-  void add(std::uint32_t index, const SourceProcess& process, const match::NcclCalls& nccl) {
-    runfile::NcclTable& table = run_->nccl;
-    const std::size_t base = runfile::n_rows(table);
-    runfile::resize_rows(table, base + nccl.calls.size());
-    std::map<std::uint64_t, std::uint32_t> streams;
-    for (std::size_t i = 0; i < nccl.calls.size(); ++i) {
-      const NcclCall& call = nccl.calls[i];
-      const std::size_t row = base + i;
-      set_call(call, row, &table);
-      table.enqueue_ns[row] = process.clock->realtime_ns(call.enqueue_start);
-      table.start_ns[row] = table.enqueue_ns[row];
-      if (call.has_enqueue_end) table.end_api_ns[row] = process.clock->realtime_ns(call.enqueue_end);
-      table.tid[row] = process.trace.tid(call.thread);
-      table.device[row] = comms_.device(index, call.device);
-      if (call.parent != match::kNoCall) table.parent[row] = base + call.parent;
-      if (call.stream != 0) {
-        table.stream[row] = streams.try_emplace(call.stream, static_cast<std::uint32_t>(streams.size())).first->second;
-      }
-      calls_in_plan_.push_back(call.calls_in_plan);
-    }
-  }
-
-  // For each row of /events/nccl: how many calls shared its kernel.
-  const std::vector<std::uint64_t>& calls_in_plan() const { return calls_in_plan_; }
-
- private:
-  void set_call(const NcclCall& call, std::size_t row, runfile::NcclTable* table) {
-    std::int32_t ranks = -1;
-    if (call.comm_hash) {
-      table->comm[row] = comms_.index(*call.comm_hash);
-      ranks = comms_.rank_count(*call.comm_hash);
-    }
-    table->comm_rank[row] = call.comm_rank;
-    if (call.sequence != match::kNoAmount) table->seq[row] = call.sequence;
-    table->coll[row] = call.coll;
-    table->api[row] = run_->strings.intern(call.api);
-    table->dtype[row] = call.dtype;
-    table->redop[row] = call.redop;
-    table->algo[row] = call.algo;
-    table->proto[row] = call.proto;
-    table->channels[row] = call.channels;
-    if (call.count != match::kNoAmount) table->count[row] = call.count;
-    if (call.bytes != match::kNoAmount) {
-      table->bytes[row] = call.bytes;
-      const bool is_per_rank = match::is_size_per_rank(call.coll);
-      if (!is_per_rank) table->size_bytes[row] = call.bytes;
-      if (is_per_rank && ranks > 0) table->size_bytes[row] = call.bytes * static_cast<std::uint64_t>(ranks);
-    }
-    table->root[row] = call.root;
-    table->peer[row] = call.peer;
-    if (call.group != match::kNoAmount) table->group[row] = call.group;
-    table->graph[row] = call.is_captured ? 1 : 0;
-    table->src[row] = call.source;
-    table->flags[row] = 0;
-  }
-
-  const CommTables& comms_;
-  RunTables* run_;
-  std::vector<std::uint64_t> calls_in_plan_;
-};
-
 void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& run, Diagnostics* diagnostics) {
   const auto add = [diagnostics](const char* code, std::uint64_t count, const char* noun, const char* text,
                                  Severity severity = Severity::kWarning) {
@@ -196,6 +136,9 @@ void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& 
   add("call.repeated", unmatched.repeated,
       "NCCL call repeats a number of its own member|NCCL calls repeat a number of their own member",
       " (replayed CUDA graphs) and cannot be matched");
+  add("call.replay-unnumbered", unmatched.unnumbered_replays,
+      "replay of a captured NCCL call is|replays of captured NCCL calls are",
+      " not matched: windows that open by time open in different replays on different ranks");
   const auto& flags = run.collectives.flags;
   const auto count_flag = [&flags](std::uint16_t flag) {
     return static_cast<std::uint64_t>(
@@ -212,6 +155,29 @@ void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& 
       " more members than the communicator has ranks: a rank is counted twice or its size is wrong");
   add("collective.unresolved", count_flag(runfile::kInstanceUnresolved), "collective has|collectives have",
       " members on several nodes, whose clocks have no known bound: which one came last is not known", Severity::kInfo);
+}
+
+// ---- GPUs ---------------------------------------------------------------------------------------------------------
+
+// The process's GPU work and windows as rows, and its NCCL calls with the work that carried them out.
+void add_work(const RunSources& sources, std::size_t index, const ProcessEvents& events, RunTables* run, GpuRows* gpu,
+              NcclRows* nccl, Diagnostics* diagnostics) {
+  const SourceProcess& process = sources.processes[index];
+  const auto number = static_cast<std::uint32_t>(index);
+  const std::vector<Segment> segments = segments_of(process.trace, *process.clock);
+  auto clock = clock::GpuClockModel::fit(process.trace.gpu().clocks, *process.clock);
+  const bool is_clock_read = clock.is_valid();
+  if (!is_clock_read) clock = clock::GpuClockModel::fit(process.trace.anchors(), *process.clock);
+  match::GpuWork work = read_gpu_work(process.trace, clock, segments, &run->strings);
+  diagnose_gpu(sources, index, work, clock, is_clock_read, diagnostics);
+  if (is_clock_read) run->processes.gpu_clock_residual_ns[index] = clock.residual_ns();
+  run->processes.n_events[index] += work.record_count;
+  const match::NcclJoin join =
+      match::join_kernels(process.trace, events.nccl, events.plugin, work, run->strings,
+                          [&process](std::uint64_t stamp) { return process.clock->realtime_ns(stamp); });
+  const GpuBase base = gpu->add(number, std::move(work), process.trace.gpu());
+  gpu->add_segments(number, segments);
+  nccl->add(number, process, events.nccl, join, base);
 }
 
 }  // namespace
@@ -239,14 +205,24 @@ void fill_event_tables(const RunSources& sources, RunTables* run, Diagnostics* d
     }
   }
   CommTables comms;
-  for (std::size_t i = 0; i < events.size(); ++i) comms.add(static_cast<std::uint32_t>(i), events[i].nccl.comms);
-  comms.fill(run, diagnostics);
-  NcclRows nccl(comms, run);
+  DeviceRows devices;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const auto process = static_cast<std::uint32_t>(i);
+    comms.add(process, events[i].nccl.comms);
+    for (const match::ProcessComm& comm : events[i].nccl.comms) devices.add(process, comm.device);
+    devices.add(process, sources.processes[i].trace);
+  }
+  devices.fill(run);
+  comms.fill(devices, run, diagnostics);
+  NcclRows nccl(comms, devices, run);
+  GpuRows gpu(devices, run);
   StepRows steps(run, diagnostics);
   for (std::size_t i = 0; i < sources.processes.size(); ++i) {
     if (sources.processes[i].clock != nullptr) {
       add_nvtx_rows(sources.processes[i], events[i].nvtx, run);
-      nccl.add(static_cast<std::uint32_t>(i), sources.processes[i], events[i].nccl);
+      add_work(sources, i, events[i], run, &gpu, &nccl, diagnostics);
+    } else {
+      gpu.add(static_cast<std::uint32_t>(i), {}, sources.processes[i].trace.gpu());
     }
     steps.add(sources.processes[i], events[i].nvtx);
     events[i] = {};
@@ -254,12 +230,16 @@ void fill_event_tables(const RunSources& sources, RunTables* run, Diagnostics* d
     run->nccl_process_offset.push_back(runfile::n_rows(run->nccl));
   }
   steps.finish();
+  nccl.fill_member_devices();
   diagnose_matching(match::match_instances(nccl.calls_in_plan(), run), *run, diagnostics);
 }
 
 void shift_to_epoch(RunTables* run) {
   std::int64_t epoch = std::numeric_limits<std::int64_t>::max();
-  const auto columns = {&run->processes.start_ns, &run->nvtx.start_ns, &run->nccl.start_ns};
+  const auto columns = {&run->processes.start_ns,   &run->nvtx.start_ns,   &run->nccl.start_ns,
+                        &run->kernels.start_ns,     &run->memops.start_ns, &run->api.start_ns,
+                        &run->overhead.start_ns,    &run->graphs.start_ns, &run->syncs.start_ns,
+                        &run->cuda_events.start_ns, &run->segments.open_ns};
   for (const auto* column : columns) {
     for (const std::int64_t time : *column) {
       if (time != runfile::kNoTime) epoch = std::min(epoch, time);
@@ -267,9 +247,29 @@ void shift_to_epoch(RunTables* run) {
   }
   if (epoch == std::numeric_limits<std::int64_t>::max()) epoch = 0;
   run->attributes.epoch_unix_ns = epoch;
-  for (auto* column : {&run->processes.start_ns, &run->processes.end_ns, &run->nvtx.start_ns, &run->steps.start_ns,
-                       &run->nccl.start_ns, &run->nccl.enqueue_ns, &run->nccl.end_api_ns,
-                       &run->collectives.first_enqueue_ns, &run->collectives.last_enqueue_ns}) {
+  for (auto* column : {&run->processes.start_ns,
+                       &run->processes.end_ns,
+                       &run->nvtx.start_ns,
+                       &run->steps.start_ns,
+                       &run->nccl.start_ns,
+                       &run->nccl.enqueue_ns,
+                       &run->nccl.end_api_ns,
+                       &run->nccl.gpu_start_ns,
+                       &run->kernels.start_ns,
+                       &run->memops.start_ns,
+                       &run->api.start_ns,
+                       &run->overhead.start_ns,
+                       &run->graphs.start_ns,
+                       &run->syncs.start_ns,
+                       &run->cuda_events.start_ns,
+                       &run->segments.open_ns,
+                       &run->segments.close_ns,
+                       &run->collectives.first_enqueue_ns,
+                       &run->collectives.last_enqueue_ns,
+                       &run->collectives.first_start_ns,
+                       &run->collectives.last_start_ns,
+                       &run->collectives.first_end_ns,
+                       &run->collectives.last_end_ns}) {
     for (std::int64_t& time : *column) {
       if (time != runfile::kNoTime) time = std::max<std::int64_t>(time - epoch, 0);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "merge/assembly/gpu_words.h"
 #include "merge/assembly/missing_ranks.h"
 #include "merge/assembly/process_end.h"
 #include "merge/assembly/rank_findings.h"
@@ -192,6 +193,11 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run) 
   table.spool[row] = run->strings.intern(path.substr(path.rfind('/') + 1));
   table.spool_bytes[row] = trace.health().file_bytes;
   table.event_clock[row] = run->strings.intern(clock_name(trace.event_clock()));
+  if (const auto& collector = trace.gpu().collector) {
+    table.gpu_mode[row] = gpu_mode_of(collector->mode);
+    if (collector->version > 0) table.cupti_version[row] = collector->version;
+    table.gpu_note[row] = run->strings.intern(trace.text(collector->note));
+  }
 }
 
 }  // namespace

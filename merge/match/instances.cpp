@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "merge/match/nccl_words.h"
@@ -13,7 +14,15 @@ namespace {
 
 using runfile::RunTables;
 
-using InstanceKey = std::tuple<std::uint32_t, std::uint64_t, runfile::Coll>;
+// Communicator, sequence, operation, replay. The capture, and what was not captured, comes before the replays.
+struct InstanceKey {
+  std::uint32_t comm;
+  std::uint64_t sequence;
+  runfile::Coll coll;
+  std::uint64_t replay;  // kNoRow: none
+  auto order() const { return std::tuple(comm, sequence, coll, replay + 1); }
+  bool operator<(const InstanceKey& other) const { return order() < other.order(); }
+};
 
 // Member order within an instance: communicator rank, and for unknown ranks the process.
 struct Member {
@@ -25,6 +34,15 @@ struct Member {
 std::uint32_t process_of_row(const RunTables& run, std::uint64_t row) {
   const auto& offset = run.nccl_process_offset;
   return static_cast<std::uint32_t>(std::upper_bound(offset.begin(), offset.end(), row) - offset.begin() - 1);
+}
+
+// A window that opens by the clock opens in another replay on each rank; replays are then not numbered alike.
+std::vector<bool> find_time_windows(const RunTables& run) {
+  std::vector<bool> opened_by_time(run.processes.process.size());
+  for (std::size_t row = 0; row < run.segments.process.size(); ++row) {
+    if (run.segments.open_cause[row] == runfile::WindowCause::kDelay) opened_by_time[run.segments.process[row]] = true;
+  }
+  return opened_by_time;
 }
 
 bool is_same_member(const Member& a, const Member& b) {
@@ -56,17 +74,50 @@ T common(const std::vector<T>& column, const std::vector<Member>& members, T mis
   return shared;
 }
 
+struct Span {
+  const Member* first;
+  const Member* last;
+};
+
+// The members with the least and the greatest time; nothing unless all have one.
+std::optional<Span> span_of(const std::vector<std::int64_t>& time_ns, const std::vector<Member>& members) {
+  Span span{&members.front(), &members.front()};
+  for (const Member& member : members) {
+    if (time_ns[member.row] < 0) return std::nullopt;
+    if (time_ns[member.row] < time_ns[span.first->row]) span.first = &member;
+    if (time_ns[member.row] >= time_ns[span.last->row]) span.last = &member;
+  }
+  return span;
+}
+
+void set_gpu_times(const runfile::NcclTable& nccl, const std::vector<Member>& members, std::size_t row,
+                   runfile::CollectiveTable* table) {
+  const auto span = span_of(nccl.gpu_start_ns, members);
+  if (!span) return;
+  table->first_start_ns[row] = nccl.gpu_start_ns[span->first->row];
+  table->last_start_ns[row] = nccl.gpu_start_ns[span->last->row];
+  table->last_arrival[row] = nccl.comm_rank[span->last->row];
+  const auto end_ns = [&nccl](const Member& member) {
+    return nccl.gpu_start_ns[member.row] + nccl.gpu_dur_ns[member.row];
+  };
+  const auto earlier = [&end_ns](const Member& a, const Member& b) { return end_ns(a) < end_ns(b); };
+  const auto [first, last] = std::minmax_element(members.begin(), members.end(), earlier);
+  table->first_end_ns[row] = end_ns(*first);
+  table->last_end_ns[row] = end_ns(*last);
+}
+
 void add_instance(const InstanceKey& key, const std::vector<Member>& members,
                   const std::vector<std::uint64_t>& calls_in_plan, RunTables* run) {
   runfile::NcclTable& nccl = run->nccl;
   runfile::CollectiveTable& table = run->collectives;
   const std::size_t row = runfile::add_row(table);
-  const auto [comm, sequence, coll] = key;
+  const auto [comm, sequence, coll, replay] = key;
   bool is_mismatch = false;
   bool is_tuning_mixed = false;  // members may choose algorithm and protocol differently: no mismatch
   table.comm[row] = comm;
   table.seq[row] = sequence;
   table.coll[row] = coll;
+  table.replay[row] = replay;
   table.dtype[row] = common(nccl.dtype, members, runfile::Dtype::kMissing, runfile::Dtype::kUnknown, &is_mismatch);
   table.size_bytes[row] = common(nccl.size_bytes, members, runfile::kNoRow, runfile::kNoRow, &is_mismatch);
   common(nccl.redop, members, runfile::Redop::kMissing, runfile::Redop::kMissing, &is_mismatch);
@@ -77,13 +128,12 @@ void add_instance(const InstanceKey& key, const std::vector<Member>& members,
   table.n_ranks[row] = known == runfile::kNoIndex ? seen : known;
   table.n_seen[row] = seen;
 
-  const auto earlier = [&nccl](const Member& a, const Member& b) {
-    return nccl.enqueue_ns[a.row] < nccl.enqueue_ns[b.row];
-  };
-  const auto [first, last] = std::minmax_element(members.begin(), members.end(), earlier);
-  table.first_enqueue_ns[row] = nccl.enqueue_ns[first->row];
-  table.last_enqueue_ns[row] = nccl.enqueue_ns[last->row];
-  table.last_member[row] = nccl.comm_rank[last->row];
+  if (const auto span = span_of(nccl.enqueue_ns, members); span) {
+    table.first_enqueue_ns[row] = nccl.enqueue_ns[span->first->row];
+    table.last_enqueue_ns[row] = nccl.enqueue_ns[span->last->row];
+    table.last_member[row] = nccl.comm_rank[span->last->row];
+  }
+  set_gpu_times(nccl, members, row, &table);
 
   const bool is_grouped =
       std::any_of(members.begin(), members.end(), [&](const Member& member) { return calls_in_plan[member.row] > 1; });
@@ -108,14 +158,17 @@ UnmatchedCalls match_instances(const std::vector<std::uint64_t>& calls_in_plan, 
   std::map<InstanceKey, std::vector<Member>> instances;
   const runfile::NcclTable& nccl = run->nccl;
   const std::size_t row_count = runfile::n_rows(nccl);
+  const std::vector<bool> opened_by_time = find_time_windows(*run);
   for (std::uint64_t row = 0; row < row_count; ++row) {
     if (is_point_to_point(nccl.coll[row]) || nccl.parent[row] != runfile::kNoRow) continue;
     if (nccl.comm[row] == runfile::kNoIndex) {
       ++unmatched.without_communicator;
     } else if (nccl.seq[row] == runfile::kNoRow) {
       ++unmatched.without_sequence;
+    } else if (nccl.replay[row] != runfile::kNoRow && opened_by_time[process_of_row(*run, row)]) {
+      ++unmatched.unnumbered_replays;
     } else {
-      instances[{nccl.comm[row], nccl.seq[row], nccl.coll[row]}].push_back(
+      instances[{nccl.comm[row], nccl.seq[row], nccl.coll[row], nccl.replay[row]}].push_back(
           {nccl.comm_rank[row], process_of_row(*run, row), row});
     }
   }

@@ -1,6 +1,7 @@
 // Which calls of different processes are one: a collective is identified by its communicator, its function and its
-// number on the two, which are the same on every member. A call that nobody else made, or that some made with another
-// size, is kept and marked; nothing is shifted to make calls fit.
+// number on the two, which are the same on every member; of a captured one also by which replay of its graph it was. A
+// call that nobody else made, or that some made with another size, is kept and marked; nothing is shifted to make calls
+// fit.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@ struct UnmatchedCalls {
   std::uint64_t without_communicator = 0;  // NVTX of NCCL before 2.25, or its registration was lost
   std::uint64_t without_sequence = 0;      // calls that the plugin did not enqueue, beside ones that it did
   std::uint64_t repeated = 0;              // a second call of a member under the same number (graph replays)
+  std::uint64_t unnumbered_replays = 0;    // of processes whose window opened by time: it may have been another replay
 };
 
 // Fills /collectives from the rows of /events/nccl, /comms and /job/processes, and sets their `instance`.

@@ -35,19 +35,20 @@ class Assembly {
   NcclCalls run() && {
     for (const rundir::Communicator& c : trace_.communicators()) members_.take_plugin(c);
     for (const PluginEvent& event : plugin_.all()) {
-      if (event.type == NcclEvent::kColl || event.type == NcclEvent::kP2p) {
-        if (event.plan != 0) ++plan_sizes_[event.plan];
-        has_enqueued_[event.parent] = true;
-      }
+      if (!is_enqueued(event)) continue;
+      if (event.plan != 0) ++plan_sizes_[event.plan];
+      if (!is_replay(event)) has_enqueued_[event.parent] = true;
     }
     for (const PluginEvent& event : plugin_.all()) {
-      if (event.type == NcclEvent::kColl || event.type == NcclEvent::kP2p) add_enqueued(event);
+      if (is_enqueued(event)) add_enqueued(event);
     }
     // Symmetric kernels, one-rank communicators and empty calls have a CollApi and nothing else.
     for (const PluginEvent& event : plugin_.all()) {
       const bool is_api = event.type == NcclEvent::kCollApi || event.type == NcclEvent::kP2pApi;
       if (is_api && !has_enqueued_[event.handle]) add_api_only(event);
     }
+    settle_launches();
+    settle_replays();
     settle_members();
     count_sequences();
     sort_by_time();
@@ -81,7 +82,7 @@ class Assembly {
       return;
     }
     if (api == "ncclGroupEnd") {
-      if (group.depth > 0) --group.depth;
+      if (group.depth > 0 && --group.depth == 0) group_ends_[group.number] = {range.start, end_of(range)};
       return;
     }
     const std::optional<Coll> coll = coll_of_api(api);
@@ -101,17 +102,45 @@ class Assembly {
     }
     call.root = number_of_field(range.fields, kRootField);
     call.peer = number_of_field(range.fields, kPeerField);
-    if (group.depth > 0) call.group = group.number;
+    if (group.depth > 0) {
+      call.group = group.number;
+    } else {
+      call.launch_start = range.start;
+      call.launch_end = end_of(range);
+    }
     call.thread = range.thread;
     call.source = runfile::NcclSource::kNvtx;
     call.enqueue_start = range.start;
     call.enqueue_end = range.end;
     call.has_enqueue_end = range.has_end;
-    range_calls_[range.thread].push_back({range.start, range.has_end ? range.end : UINT64_MAX, calls_.size()});
+    range_calls_[range.thread].push_back({range.start, end_of(range), calls_.size()});
+    if (range.call_ordinal != 0) ordinals_[calls_.size()] = range.call_ordinal - 1;
     calls_.push_back(std::move(call));
   }
 
+  static std::uint64_t end_of(const NvtxRange& range) { return range.has_end ? range.end : UINT64_MAX; }
+
   // ---- plugin
+
+  static bool is_enqueued(const PluginEvent& event) {
+    return event.type == NcclEvent::kColl || event.type == NcclEvent::kP2p || event.type == NcclEvent::kCeColl;
+  }
+
+  // The API event of an enqueued one; null if it is not known.
+  const PluginEvent* api_of(const PluginEvent& event) const {
+    const PluginEvent* api = plugin_.find(event.parent);
+    const bool is_api = api != nullptr && (api->type == NcclEvent::kCollApi || api->type == NcclEvent::kP2pApi);
+    return is_api ? api : nullptr;
+  }
+
+  // A captured call is enqueued within its group, if at all; what comes later under its handle is a launch of the
+  // graph.
+  bool is_replay(const PluginEvent& event) const {
+    const PluginEvent* api = api_of(event);
+    if (api == nullptr || !api->is_captured) return false;
+    const PluginEvent* group = plugin_.find(api->parent);
+    return group != nullptr && group->type == NcclEvent::kGroupApi && group->has_stop && event.start > group->stop;
+  }
 
   // The call whose range was open on `thread` at `stamp`; ranges of one thread do not overlap unless they nest, and
   // then the outer one is the call that the user made.
@@ -149,19 +178,31 @@ class Assembly {
   }
 
   void add_enqueued(const PluginEvent& event) {
-    const PluginEvent* api = plugin_.find(event.parent);
-    const bool has_api = api != nullptr && (api->type == NcclEvent::kCollApi || api->type == NcclEvent::kP2pApi);
+    const PluginEvent* api = api_of(event);
+    const bool has_api = api != nullptr;
     // A graph's replay brings the event again under the parent of its capture: that call has its row already.
-    const bool is_first = has_api && !std::exchange(is_taken_[api->handle], true);
+    const bool is_first = has_api && !is_replay(event) && !std::exchange(is_taken_[api->handle], true);
     const PluginEvent& at = is_first ? *api : event;
     NcclCall& call = row_for(at, coll_of(event.codes.function));
+    if (is_first) {
+      rows_[api->handle] = static_cast<std::size_t>(&call - calls_.data());
+    } else if (has_api && api->is_captured) {
+      replays_.push_back({static_cast<std::size_t>(&call - calls_.data()), api->handle});
+    }
     if (has_api) fill_from_api(*api, &call);
+    call.enqueued = event.handle;
+    call.plan = event.plan;
     fill_from_context(event.communicator, &call);
     if (event.type == NcclEvent::kColl) {
       call.sequence = event.sequence;
       call.algo = algo_of(event.codes.algorithm);
       call.proto = proto_of(event.codes.protocol);
       call.channels = event.codes.channels;
+    }
+    if (event.type == NcclEvent::kCeColl) {
+      call.sequence = event.sequence;
+      call.algo = runfile::Algo::kCe;
+      if (call.stream == 0) call.stream = event.stream;
     }
     if (!has_api) {
       call.dtype = dtype_of(event.codes.type);
@@ -176,6 +217,7 @@ class Assembly {
   void add_api_only(const PluginEvent& api) {
     const Coll coll = coll_of(api.codes.function);
     NcclCall& call = row_for(api, coll);
+    rows_[api.handle] = static_cast<std::size_t>(&call - calls_.data());
     fill_from_api(api, &call);
     fill_from_context(api.communicator, &call);
     fill_bytes(api.codes.type, &call);
@@ -188,8 +230,9 @@ class Assembly {
     call->stream = api.stream;
     call->is_captured = api.is_captured;
     const PluginEvent* group = plugin_.find(api.parent);
-    const bool is_explicit = group != nullptr && group->type == NcclEvent::kGroupApi && group->depth > 1;
-    if (is_explicit && call->group == kNoAmount) call->group = group_number(group->handle);
+    if (group == nullptr || group->type != NcclEvent::kGroupApi) return;
+    call->group_api = group->handle;
+    if (group->depth > 1 && call->group == kNoAmount) call->group = group_number(group->handle);
   }
 
   // Groups that only the plugin saw are numbered on, behind those that NVTX showed.
@@ -202,6 +245,7 @@ class Assembly {
   void fill_from_context(std::uint32_t number, NcclCall* call) const {
     const rundir::Communicator* comm = trace_.communicator(number);
     if (comm == nullptr) return;
+    call->communicator = number;
     call->comm_hash = comm->hash;
     call->comm_rank = comm->rank;
   }
@@ -214,21 +258,65 @@ class Assembly {
 
   // ---- the whole
 
-  // Without the plugin nobody numbers the calls: the k-th call of a function on a communicator is its k-th on every
-  // member. Where the plugin numbers some calls of a kind, the rest stay without; so do those of a process that holds
-  // several members, of which NVTX does not say which one called.
+  // Calls of a group are launched where it ends, and the parts of a call where it is.
+  void settle_launches() {
+    for (NcclCall& call : calls_) {
+      const auto group = call.group == kNoAmount ? group_ends_.end() : group_ends_.find(call.group);
+      if (group == group_ends_.end()) continue;
+      call.launch_start = group->second.first;
+      call.launch_end = group->second.second;
+    }
+    for (NcclCall& call : calls_) {
+      if (call.parent == kNoCall) continue;
+      NcclCall& whole = calls_[call.parent];
+      call.launch_start = whole.launch_start;
+      call.launch_end = whole.launch_end;
+      whole.is_captured = whole.is_captured || call.is_captured;
+    }
+  }
+
+  // The replays of a captured call are numbered in the order of their time.
+  void settle_replays() {
+    std::stable_sort(replays_.begin(), replays_.end(), [this](const ReplayRow& a, const ReplayRow& b) {
+      return calls_[a.call].enqueue_start < calls_[b.call].enqueue_start;
+    });
+    std::unordered_map<std::uint64_t, std::uint64_t> next;
+    for (const ReplayRow& replay : replays_) {
+      NcclCall& call = calls_[replay.call];
+      call.replay = next[replay.api]++;
+      const auto captured = rows_.find(replay.api);
+      if (captured != rows_.end()) call.capture = captured->second;
+    }
+  }
+
+  // Without the plugin nobody numbers the calls, but the agent counted them, recorded or not; in spools of agents that
+  // did not, the k-th call of a function on a communicator is its k-th on every member. Where the plugin numbers some
+  // calls of a kind, the rest stay without; so do those of a process that holds several members, of which NVTX does not
+  // say which one called.
   void count_sequences() {
     std::map<std::pair<std::uint64_t, Coll>, bool> is_numbered;
     for (const NcclCall& call : calls_) {
       if (call.comm_hash && call.sequence != kNoAmount) is_numbered[{*call.comm_hash, call.coll}] = true;
     }
+    std::map<std::pair<std::uint64_t, Coll>, bool> has_ordinals;
+    for (const auto& [index, ordinal] : ordinals_) {
+      const NcclCall& call = calls_[index];
+      if (call.comm_hash) has_ordinals[{*call.comm_hash, call.coll}] = true;
+    }
     std::map<std::pair<std::uint64_t, Coll>, std::uint64_t> next;
     for (const std::size_t index : order_by_time()) {
       NcclCall& call = calls_[index];
-      if (!call.comm_hash) continue;
+      if (!call.comm_hash || call.sequence != kNoAmount) continue;
       const std::pair key{*call.comm_hash, call.coll};
-      if (is_point_to_point(call.coll) || is_numbered[key] || members_.count(*call.comm_hash) > 1) continue;
-      call.sequence = next[key]++;
+      if (is_numbered[key] || members_.count(*call.comm_hash) > 1) continue;
+      const auto ordinal = ordinals_.find(index);
+      if (ordinal != ordinals_.end()) {
+        call.sequence = ordinal->second;
+      } else if (is_point_to_point(call.coll) || has_ordinals[key]) {
+        continue;
+      } else {
+        call.sequence = next[key]++;
+      }
       call.is_sequence_counted = true;
     }
   }
@@ -264,9 +352,16 @@ class Assembly {
     for (const std::size_t index : order) sorted.push_back(std::move(calls_[index]));
     for (NcclCall& call : sorted) {
       if (call.parent != kNoCall) call.parent = position[call.parent];
+      if (call.capture != kNoCall) call.capture = position[call.capture];
     }
     calls_ = std::move(sorted);
   }
+
+  // A row that the plugin's event made under the handle of a captured call.
+  struct ReplayRow {
+    std::size_t call;
+    std::uint64_t api;
+  };
 
   const rundir::SpoolTrace& trace_;
   const PluginEvents& plugin_;
@@ -275,10 +370,14 @@ class Assembly {
   std::map<std::uint32_t, std::vector<RangeCall>> range_calls_;  // by thread, by start
   std::map<std::uint32_t, OpenGroup> open_groups_;               // by thread
   std::uint64_t group_count_ = 0;
-  std::unordered_map<std::uint64_t, std::uint64_t> group_numbers_;  // by handle of the GroupApi
-  std::unordered_map<std::uint64_t, std::uint64_t> plan_sizes_;     // by handle of the Group
-  std::unordered_map<std::uint64_t, bool> has_enqueued_;            // by handle of the API event
-  std::unordered_map<std::uint64_t, bool> is_taken_;                // by handle of the API event
+  std::unordered_map<std::uint64_t, std::uint64_t> group_numbers_;                         // by handle of the GroupApi
+  std::unordered_map<std::uint64_t, std::uint64_t> plan_sizes_;                            // by handle of the Group
+  std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> group_ends_;  // ncclGroupEnd, by number
+  std::unordered_map<std::size_t, std::uint64_t> ordinals_;                                // of ranges, by their rows
+  std::unordered_map<std::uint64_t, std::size_t> rows_;                                    // by handle of the API event
+  std::vector<ReplayRow> replays_;
+  std::unordered_map<std::uint64_t, bool> has_enqueued_;  // by handle of the API event
+  std::unordered_map<std::uint64_t, bool> is_taken_;      // by handle of the API event
 };
 
 }  // namespace

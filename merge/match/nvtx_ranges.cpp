@@ -19,6 +19,7 @@ NvtxRange NvtxRangeBuilder::begin(RangeKind kind, std::uint32_t thread, const sp
   range.payload_type = static_cast<std::int32_t>(event.fields[field::kPayloadType]);
   range.payload = event.fields[field::kPayload];
   range.step = event.fields[field::kStep];
+  range.call_ordinal = kind == RangeKind::kPushPop ? event.fields[field::kCallOrdinal] : 0;
   if (event.payload_bytes > 0) {
     range.fields = decode_payloads(trace_, range.domain, {event.payload, event.payload_bytes});
   }

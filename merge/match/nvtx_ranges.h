@@ -34,10 +34,11 @@ struct NvtxRange {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   bool has_end = false;
-  std::size_t parent = kNoRange;     // the push-pop range around it on its thread and domain
-  std::int32_t payload_type = 0;     // NVTX_PAYLOAD_TYPE_*; 0: none
-  std::uint64_t payload = 0;         // its bits
-  std::uint64_t step = 0;            // 1 + the ordinal of the step that it is; 0: it is none
+  std::size_t parent = kNoRange;   // the push-pop range around it on its thread and domain
+  std::int32_t payload_type = 0;   // NVTX_PAYLOAD_TYPE_*; 0: none
+  std::uint64_t payload = 0;       // its bits
+  std::uint64_t step = 0;          // 1 + the ordinal of the step that it is; 0: it is none
+  std::uint64_t call_ordinal = 0;  // NCCL's: 1 + the calls before it of its function, communicator and peer; 0: unknown
   std::vector<PayloadField> fields;  // of payload schemas, at its start and its end
 };
 

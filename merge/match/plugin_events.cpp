@@ -45,6 +45,13 @@ PluginEvent read_start(std::uint32_t thread, const spool::Event& event) {
       to.depth = to_int32(event.fields[field::kGroupApiDepth]);
       to.is_captured = event.fields[field::kGroupApiIsCaptured] != 0;
       break;
+    case NcclEvent::kCeColl:
+      to.sequence = event.fields[field::kCeSequence];
+      to.codes = spool::unpack_nccl_codes(event.fields[field::kCeCodes]);
+      to.count = event.fields[field::kCeCount];
+      to.root = to_int32(event.fields[field::kCeRoot]);
+      to.stream = event.fields[field::kCeStream];
+      break;
     case NcclEvent::kKernelLaunch:
       to.stream = event.fields[field::kLaunchStream];
       break;

@@ -57,6 +57,7 @@ Result<SpoolTrace> SpoolTrace::load(const std::string& path) {
         trace.event_blocks_.push_back(block.payload);
         break;
       case spool::BlockKind::kActivities:
+        trace.activity_blocks_.push_back(block.payload);
         break;
       case spool::BlockKind::kCounters:
         trace.note_drops(spool::parse_counters(block.payload));
@@ -185,21 +186,9 @@ void SpoolTrace::read_record(spool::StateKind kind, std::span<const std::uint8_t
       if (is_whole && state.hook == kHookNvtx) nvtx_instances_ = std::max(nvtx_instances_, state.detail);
       break;
     }
-    case spool::StateKind::kThreadName:
-    case spool::StateKind::kCommunicatorEnd:
-    case spool::StateKind::kResource:
-    case spool::StateKind::kGpuDevice:
-    case spool::StateKind::kGpuContext:
-    case spool::StateKind::kGpuLane:
-    case spool::StateKind::kLaunchConfig:
-    case spool::StateKind::kGraphNode:
-    case spool::StateKind::kSegment:
-    case spool::StateKind::kGpuClock:
-    case spool::StateKind::kGpuCollector:
-    case spool::StateKind::kGpuRecord:
-    case spool::StateKind::kGpuApi:
-    case spool::StateKind::kGpuStream:
-      break;  // not in this version of the run file
+    default:  // GPUs and windows, or not in this version of the run file
+      is_whole = gpu_.take(kind, record) != Taken::kDamaged;
+      break;
   }
   if (!is_whole) ++damaged_blocks_;
 }
@@ -270,6 +259,17 @@ void SpoolTrace::for_each_event(const std::function<void(std::uint32_t, const sp
     spool::Event event;
     while (decoder.next(&event)) visit(decoder.thread(), event);
   }
+}
+
+std::uint64_t SpoolTrace::for_each_activity(const std::function<void(const spool::Event&)>& visit) const {
+  std::uint64_t damaged = 0;
+  for (const std::span<const std::uint8_t> payload : activity_blocks_) {
+    spool::EventDecoder decoder(payload.data(), payload.size());
+    spool::Event event;
+    while (decoder.next(&event)) visit(event);
+    if (decoder.is_damaged()) ++damaged;
+  }
+  return damaged;
 }
 
 }  // namespace jaxprof::rundir

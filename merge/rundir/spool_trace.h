@@ -16,6 +16,7 @@
 #include "agent/base/result.h"
 #include "agent/spool/event_codec.h"
 #include "agent/spool/spool_reader.h"
+#include "merge/rundir/gpu_state.h"
 
 namespace jaxprof::rundir {
 
@@ -77,6 +78,12 @@ class SpoolTrace {
   // Calls `visit(thread, event)` for every event, block by block; within a thread in the order of writing.
   void for_each_event(const std::function<void(std::uint32_t, const spool::Event&)>& visit) const;
 
+  // What was registered about GPUs and windows.
+  const GpuState& gpu() const { return gpu_; }
+  // Calls `visit(activity)` for everything that GPUs did and CUPTI told, in no particular order; stamps are of CUPTI's
+  // clock. Answers how many blocks did not decode to their end.
+  std::uint64_t for_each_activity(const std::function<void(const spool::Event&)>& visit) const;
+
  private:
   struct RawSchema {
     std::uint64_t alignment = 0;  // of packed structs; 0: natural
@@ -111,8 +118,10 @@ class SpoolTrace {
   std::vector<Communicator> communicators_;
   std::map<std::uint32_t, spool::StringId> communicator_names_;
   std::uint32_t nvtx_instances_ = 0;
+  GpuState gpu_;
   std::vector<spool::SpoolReader> reader_;  // one; keeps the mapping that blocks point into
   std::vector<std::span<const std::uint8_t>> event_blocks_;
+  std::vector<std::span<const std::uint8_t>> activity_blocks_;
 };
 
 }  // namespace jaxprof::rundir

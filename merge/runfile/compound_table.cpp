@@ -36,13 +36,22 @@ Status describe(hid_t dataset, const TableSpec& spec, const CompoundRows& rows, 
   return status;
 }
 
-// The compound type of `rows` in memory; each of its fields is checked against `stored`.
+// The fields of `rows` that `stored` lacks.
+std::vector<const CompoundField*> lacking_fields(const CompoundRows& rows, hid_t stored) {
+  std::vector<const CompoundField*> lacking;
+  for (const CompoundField& field : rows.fields) {
+    if (H5Tget_member_index(stored, field.name.c_str()) < 0) lacking.push_back(&field);
+  }
+  return lacking;
+}
+
+// The compound type of `rows` in memory, of the fields that `stored` has; each is checked against it.
 Result<Handle> memory_rows(const TableSpec& spec, const CompoundRows& rows, hid_t stored) {
   Handle type{H5Tcreate(H5T_COMPOUND, rows.row_bytes), H5Tclose};
   for (const CompoundField& field : rows.fields) {
     const std::string where = std::string(spec.path) + ": field " + field.name;
     const int index = H5Tget_member_index(stored, field.name.c_str());
-    if (index < 0) return fail(ErrorCode::kInputUnreadable, where + " is missing");
+    if (index < 0) continue;
     const Handle found{H5Tget_member_type(stored, static_cast<unsigned>(index)), H5Tclose};
     if (auto same = check_type(found.get(), field.type.get()); !same) {
       return tl::unexpected(std::move(same.error()).wrap(where));
@@ -74,16 +83,27 @@ Status write_compound(hid_t file, const TableSpec& spec, const CompoundRows& row
   });
 }
 
-Status read_compound(hid_t file, const TableSpec& spec, CompoundRows& rows) {
+Status read_compound(hid_t file, const TableSpec& spec, bool may_lack_fields, CompoundRows& rows) {
   auto source = DatasetReader::open(file, spec.path);
   if (!source) return tl::unexpected(std::move(source.error()));
   if (H5Tget_class(source->type()) != H5T_COMPOUND) {
     return fail(ErrorCode::kInputUnreadable, std::string(spec.path) + " is not a table");
   }
+  const auto lacking = lacking_fields(rows, source->type());
+  if (!lacking.empty() && !may_lack_fields) {
+    return fail(ErrorCode::kInputUnreadable,
+                std::string(spec.path) + ": field " + lacking.front()->name + " is missing");
+  }
   auto type = memory_rows(spec, rows, source->type());
   if (!type) return tl::unexpected(std::move(type.error()));
   rows.bytes.resize(source->rows() * rows.row_bytes);
-  return source->read(0, source->rows(), type->get(), rows.bytes.data());
+  if (auto read = source->read(0, source->rows(), type->get(), rows.bytes.data()); !read) return read;
+  for (const CompoundField* field : lacking) {
+    for (std::size_t at = field->offset_bytes; at < rows.bytes.size(); at += rows.row_bytes) {
+      std::copy(field->missing.begin(), field->missing.end(), rows.bytes.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  }
+  return {};
 }
 
 }  // namespace jaxprof::runfile

@@ -69,7 +69,8 @@ void unpack_rows(const CompoundRows& rows, Table& table) {
 // Adds the table, its attributes and, per field i, FIELD_i_UNITS, FIELD_i_LONG_NAME and FIELD_i_MISSING.
 Status write_compound(hid_t file, const TableSpec& spec, const CompoundRows& rows);
 
-// Fills rows.bytes from the table at `spec.path`; every field of `rows` must be there with a type that converts.
-Status read_compound(hid_t file, const TableSpec& spec, CompoundRows& rows);
+// Fills rows.bytes from the table at `spec.path`; every field of `rows` must be there with a type that converts, unless
+// `may_lack_fields`: then it comes out missing.
+Status read_compound(hid_t file, const TableSpec& spec, bool may_lack_fields, CompoundRows& rows);
 
 }  // namespace jaxprof::runfile

@@ -49,6 +49,14 @@ Status check_type(hid_t stored, hid_t wanted) {
   return fail(ErrorCode::kInputUnreadable, "has the type " + describe(stored) + " instead of " + describe(wanted));
 }
 
+bool has_dataset(hid_t file, const std::string& path) {
+  // H5Lexists fails where a group on the way is not there.
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    if (H5Lexists(file, path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
+    if (end == std::string::npos) return true;
+  }
+}
+
 Result<DatasetReader> DatasetReader::open(hid_t file, const std::string& path) {
   DatasetReader reader;
   reader.path_ = path;

@@ -14,6 +14,9 @@ namespace jaxprof::runfile {
 // list of one byte; a fixed text of at most the same width; a variable text.
 Status check_type(hid_t stored, hid_t wanted);
 
+// Whether there is something at `path` ("/events/nccl/seq").
+bool has_dataset(hid_t file, const std::string& path);
+
 class DatasetReader {
  public:
   // kInputUnreadable if there is no dataset of one dimension at `path`.

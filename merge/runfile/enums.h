@@ -70,6 +70,69 @@ enum class NcclSource : std::uint8_t {
 enum class NvtxKind : std::uint8_t { kPushPop, kStartEnd, kMark, kMissing = 255 };
 enum class StepSource : std::uint8_t { kPayload, kOrdinal, kXlaModule, kMissing = 255 };
 enum class Severity : std::uint8_t { kInfo, kWarning, kError, kMissing = 255 };
+enum class GpuMode : std::uint8_t { kNone, kShared, kAlone, kUnavailable, kMissing = 255 };
+enum class MemopKind : std::uint8_t {
+  kHtoD,
+  kDtoH,
+  kHtoA,
+  kAtoH,
+  kAtoA,
+  kAtoD,
+  kDtoA,
+  kDtoD,
+  kHtoH,
+  kPtoP,
+  kMemset,
+  kUnknown,
+  kMissing = 255
+};
+enum class MemoryKind : std::uint8_t {
+  kPageable,
+  kPinned,
+  kDevice,
+  kArray,
+  kManaged,
+  kDeviceStatic,
+  kManagedStatic,
+  kUnknown,
+  kMissing = 255
+};
+enum class ApiLayer : std::uint8_t { kDriver, kRuntime, kMissing = 255 };
+enum class OverheadKind : std::uint8_t {
+  kDriverCompiler,
+  kBufferFlush,
+  kInstrumentation,
+  kResource,
+  kModuleLoading,
+  kFunctionLoading,
+  kCommandBufferFull,
+  kBufferRequest,
+  kUvmInit,
+  kUnknown,
+  kMissing = 255
+};
+enum class SyncKind : std::uint8_t {
+  kEventSynchronize,
+  kStreamWaitEvent,
+  kStreamSynchronize,
+  kContextSynchronize,
+  kUnknown,
+  kMissing = 255
+};
+enum class WindowCause : std::uint8_t {
+  kAttach,
+  kDelay,
+  kProfiler,
+  kRange,
+  kStep,
+  kDuration,
+  kStopped,
+  kExit,
+  kUnknown,
+  kMissing = 255
+};
+enum class Timing : std::uint8_t { kCupti, kEnqueue, kMissing = 255 };
+enum class JoinPath : std::uint8_t { kExternal, kScope, kGraph, kOrder, kMissing = 255 };
 enum class TaskState : std::uint8_t { kProfiled, kUnprofiled, kNoAgent, kMissingTask, kFailed, kMissing = 255 };
 
 // `words` are the names in the file, position = value; `type_name` is the name below /types.
@@ -103,6 +166,21 @@ JAXPROF_ENUM_WORDS(NvtxKind, "nvtx_kind", "push_pop", "start_end", "mark");
 JAXPROF_ENUM_WORDS(StepSource, "step_source", "payload", "ordinal", "xla_module");
 JAXPROF_ENUM_WORDS(Severity, "severity", "info", "warning", "error");
 JAXPROF_ENUM_WORDS(TaskState, "task_state", "profiled", "unprofiled", "no_agent", "missing", "failed");
+JAXPROF_ENUM_WORDS(GpuMode, "gpu_mode", "none", "shared", "alone", "unavailable");
+JAXPROF_ENUM_WORDS(MemopKind, "memop_kind", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH",
+                   "PtoP", "memset", "unknown");
+JAXPROF_ENUM_WORDS(MemoryKind, "memory_kind", "pageable", "pinned", "device", "array", "managed", "device_static",
+                   "managed_static", "unknown");
+JAXPROF_ENUM_WORDS(ApiLayer, "api_layer", "driver", "runtime");
+JAXPROF_ENUM_WORDS(OverheadKind, "overhead_kind", "driver_compiler", "buffer_flush", "instrumentation", "resource",
+                   "module_loading", "function_loading", "command_buffer_full", "buffer_request", "uvm_init",
+                   "unknown");
+JAXPROF_ENUM_WORDS(SyncKind, "sync_kind", "event_synchronize", "stream_wait_event", "stream_synchronize",
+                   "context_synchronize", "unknown");
+JAXPROF_ENUM_WORDS(WindowCause, "window_cause", "attach", "delay", "profiler", "range", "step", "duration", "stopped",
+                   "exit", "unknown");
+JAXPROF_ENUM_WORDS(Timing, "timing", "cupti", "enqueue");
+JAXPROF_ENUM_WORDS(JoinPath, "join_path", "external", "scope", "graph", "order");
 #undef JAXPROF_ENUM_WORDS
 
 template <typename E>

@@ -61,7 +61,16 @@ Status commit_enums(hid_t file) {
       .and_then([file] { return commit_enum<NvtxKind>(file); })
       .and_then([file] { return commit_enum<StepSource>(file); })
       .and_then([file] { return commit_enum<Severity>(file); })
-      .and_then([file] { return commit_enum<TaskState>(file); });
+      .and_then([file] { return commit_enum<TaskState>(file); })
+      .and_then([file] { return commit_enum<GpuMode>(file); })
+      .and_then([file] { return commit_enum<MemopKind>(file); })
+      .and_then([file] { return commit_enum<MemoryKind>(file); })
+      .and_then([file] { return commit_enum<ApiLayer>(file); })
+      .and_then([file] { return commit_enum<OverheadKind>(file); })
+      .and_then([file] { return commit_enum<SyncKind>(file); })
+      .and_then([file] { return commit_enum<WindowCause>(file); })
+      .and_then([file] { return commit_enum<Timing>(file); })
+      .and_then([file] { return commit_enum<JoinPath>(file); });
 }
 
 }  // namespace jaxprof::runfile

@@ -17,9 +17,22 @@
 
 namespace jaxprof::runfile {
 
+namespace {
+
+// What tables are read from. A file of an older minor version may lack what came later.
+struct Source {
+  hid_t file;
+  bool is_older;
+  bool lacks(const std::string& path) const { return is_older && !has_dataset(file, path); }
+};
+
+}  // namespace
+
 struct RunFileReader::State {
   std::string path;
   Handle file;
+  bool is_older = false;  // by a minor version than this program
+  Source source() const { return {file.get(), is_older}; }
   RunAttributes attributes;
   std::string tool_version;
   std::string schema_version;
@@ -73,6 +86,14 @@ Status check_schema(hid_t file, std::string& schema_version) {
   return {};
 }
 
+// The minor version of "1.MINOR.PATCH"; 0 if it cannot be read.
+unsigned minor_of(std::string_view schema_version) {
+  const std::string_view rest = schema_version.substr(std::min(schema_version.find('.') + 1, schema_version.size()));
+  unsigned minor = 0;
+  std::from_chars(rest.data(), rest.data() + rest.size(), minor);
+  return minor;
+}
+
 Status check_complete(hid_t file) {
   std::uint8_t complete = 0;
   if (read_attribute(file, "complete", complete) && complete == 1) return {};
@@ -100,19 +121,39 @@ Status read_column(hid_t file, const std::string& path, std::vector<T>& values, 
   return source->read(first, count, type.get(), values.data());
 }
 
+// The rows of a table of columns, measured on its first column; 0 for a table that an older file lacks.
+template <typename Table>
+Result<std::uint64_t> count_rows(const Source& source, const Table& table) {
+  const TableSpec spec = spec_of(table);
+  const std::string path =
+      spec.is_compound ? std::string(spec.path) : std::string(spec.path) + "/" + first_column_name(table);
+  if (source.lacks(path)) return 0;
+  const auto dataset = DatasetReader::open(source.file, path);
+  if (!dataset) return tl::unexpected(dataset.error());
+  return dataset->rows();
+}
+
 // count kNoRow: all rows.
 template <typename Table>
-Status read_table(hid_t file, Table& table, std::uint64_t first, std::uint64_t count, const IsWanted& is_wanted) {
+Status read_table(const Source& source, Table& table, std::uint64_t first, std::uint64_t count,
+                  const IsWanted& is_wanted) {
   const TableSpec spec = spec_of(table);
   if (spec.is_compound) {
     if (!is_wanted(spec.path)) return {};
     CompoundRows rows = describe_rows(table, H5I_INVALID_HID);
-    return read_compound(file, spec, rows).map([&] { unpack_rows(rows, table); });
+    return read_compound(source.file, spec, source.is_older, rows).map([&] { unpack_rows(rows, table); });
   }
   Status status;
   for_each_column(table, [&]<typename T>(const ColumnSpec<T>& column, std::vector<T>& values) {
     const std::string path = std::string(spec.path) + "/" + column.name;
-    if (status && is_wanted(path)) status = read_column(file, path, values, first, count, column.missing);
+    if (!status || !is_wanted(path)) return;
+    if (!source.lacks(path)) {
+      status = read_column(source.file, path, values, first, count, column.missing);
+    } else if (const auto rows = count_rows(source, table); rows) {
+      values.assign(std::min(count, *rows - std::min(first, *rows)), column.missing);
+    } else {
+      status = tl::unexpected(rows.error());
+    }
   });
   return status;
 }
@@ -135,19 +176,16 @@ Status read_strings(hid_t file, StringTable& strings) {
 }
 
 // The rows of every table, measured on its first column, whether it was read or not.
-Result<TableRows> measure_tables(hid_t file, const RunTables& run) {
+Result<TableRows> measure_tables(const Source& source, const RunTables& run) {
   TableRows rows;
   Status status;
   for_each_table(run, [&](const auto& table) {
     const TableSpec spec = spec_of(table);
     if (!status || std::string_view{spec.rows_attribute} != "n_rows") return;
-    std::string path = spec.path;
-    if (!spec.is_compound) path += std::string("/") + first_column_name(table);
-    const auto source = DatasetReader::open(file, path);
-    if (!source) {
-      status = tl::unexpected(source.error());
+    if (const auto counted = count_rows(source, table); counted) {
+      rows[spec.path] = *counted;
     } else {
-      rows[spec.path] = source->rows();
+      status = tl::unexpected(counted.error());
     }
   });
   rows["/strings/value"] = run.strings.size();
@@ -155,18 +193,21 @@ Result<TableRows> measure_tables(hid_t file, const RunTables& run) {
   return rows;
 }
 
-Status read_run(hid_t file, RunTables& run, const IsWanted& is_wanted) {
-  auto status = read_strings(file, run.strings);
+Status read_run(const Source& source, RunTables& run, const IsWanted& is_wanted) {
+  auto status = read_strings(source.file, run.strings);
   for_each_table(run, [&](auto& table) {
-    if (status) status = read_table(file, table, 0, kNoRow, is_wanted);
+    if (status) status = read_table(source, table, 0, kNoRow, is_wanted);
   });
   for_each_offset(run, [&](const OffsetSpec& spec, auto& offset, std::size_t, std::size_t) {
-    if (status && is_wanted(spec.path)) status = read_column(file, spec.path, offset, 0, kNoRow, kNoRow);
+    if (!status || !is_wanted(spec.path) || source.lacks(spec.path)) return;
+    status = read_column(source.file, spec.path, offset, 0, kNoRow, kNoRow);
     if (status && offset.empty()) status = unreadable(std::string(spec.path) + " is empty");
   });
   if (!status) return status;
-  return measure_tables(file, run).and_then(
-      [&run](const TableRows& rows) { return check_run(run, Extent::kPartly, rows); });
+  if (source.is_older) fill_empty_offsets(run);
+  return measure_tables(source, run).and_then([&run](const TableRows& rows) {
+    return check_run(run, Extent::kPartly, rows);
+  });
 }
 
 }  // namespace
@@ -195,6 +236,7 @@ Result<RunFileReader> RunFileReader::open(const std::string& path) {
     if (status) status = step();
   };
   then([&] { return check_schema(state->file.get(), state->schema_version); });
+  state->is_older = minor_of(state->schema_version) < minor_of(kSchemaVersion);
   then([&] { return check_complete(state->file.get()); });
   then([&] { return read_attribute(state->file.get(), "tool_version", state->tool_version); });
   then([&] { return read_attributes(state->file.get(), state->attributes); });
@@ -206,7 +248,7 @@ Result<RunTables> RunFileReader::read(const IsWanted& is_wanted) const {
   prepare_hdf5();
   RunTables run;
   run.attributes = state_->attributes;
-  if (auto status = read_run(state_->file.get(), run, is_wanted); !status) {
+  if (auto status = read_run(state_->source(), run, is_wanted); !status) {
     return tl::unexpected(std::move(status.error()).wrap(state_->path));
   }
   return run;
@@ -220,13 +262,14 @@ template <typename Table>
 Status RunFileReader::read_rows(Table& table, std::uint64_t first, std::uint64_t count,
                                 const IsWanted& is_wanted) const {
   prepare_hdf5();
-  return read_table(state_->file.get(), table, first, count, is_wanted).map_error([this](Error&& error) {
+  return read_table(state_->source(), table, first, count, is_wanted).map_error([this](Error&& error) {
     return std::move(error).wrap(state_->path);
   });
 }
 
 template Status RunFileReader::read_rows(NvtxTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
 template Status RunFileReader::read_rows(NcclTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(KernelTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
 template Status RunFileReader::read_rows(CollectiveTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
 template Status RunFileReader::read_rows(CollectiveMemberTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
 

@@ -1,6 +1,7 @@
 // A whole run in memory, as the merge hands it to the writer and the reader hands it to a study: one struct a table,
 // one vector a column, row i of a table is element i of each of its vectors. No HDF5 here. What each column means,
-// its unit and its missing value stand in schema.h, once; table_rows.h adds rows that start out all missing.
+// its unit and its missing value stand in schema.h and gpu_schema.h, once; table_rows.h adds rows that start out all
+// missing.
 //
 // All times are int64 ns on the run's time axis, relative to RunAttributes::epoch_unix_ns, and never negative.
 // Indices (process, node, comm, row) are positions in the table they name.
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "merge/runfile/enums.h"
+#include "merge/runfile/gpu_tables.h"
 #include "merge/runfile/string_table.h"
 
 namespace jaxprof::runfile {
@@ -105,6 +107,10 @@ struct ProcessTable {
   std::vector<StringId> spool;
   std::vector<std::uint64_t> spool_bytes;
   std::vector<StringId> event_clock;
+  std::vector<GpuMode> gpu_mode;
+  std::vector<std::uint32_t> cupti_version;
+  std::vector<StringId> gpu_note;
+  std::vector<double> gpu_clock_residual_ns;
 };
 
 // /job/devices: one row a GPU; position = device index.
@@ -115,6 +121,10 @@ struct DeviceTable {
   std::vector<std::int32_t> ordinal;
   std::vector<FixedText<48>> uuid;
   std::vector<FixedText<16>> pci;
+  std::vector<StringId> name;
+  std::vector<std::uint32_t> capability;
+  std::vector<std::uint32_t> processors;
+  std::vector<std::uint64_t> memory_bytes;
 };
 
 // /job/nodes: one row a boot of an operating system; position = node index.
@@ -210,6 +220,9 @@ struct NcclTable {
   std::vector<NcclSource> src;
   std::vector<std::uint16_t> flags;
   std::vector<std::uint64_t> instance;
+  std::vector<std::uint64_t> replay;
+  std::vector<Timing> timing;
+  std::vector<JoinPath> path;
 };
 
 // Bits of CollectiveTable::flags.
@@ -220,7 +233,7 @@ inline constexpr std::uint16_t kInstanceMismatch = 4;  // members disagree on ty
 // say.
 inline constexpr std::uint16_t kInstanceUnresolved = 8;
 
-// /collectives, ordered by (comm, seq): one row a matched instance; its members' rows of /events/nccl are
+// /collectives, ordered by (comm, seq, coll, replay): one row a matched instance; its members' rows of /events/nccl are
 // [member_offset[i], member_offset[i + 1]) of event_row, in order of communicator rank.
 struct CollectiveTable {
   std::vector<std::uint32_t> comm;
@@ -240,6 +253,8 @@ struct CollectiveTable {
   std::vector<std::int64_t> first_end_ns;
   std::vector<std::int64_t> last_end_ns;
   std::vector<std::uint16_t> flags;
+  std::vector<std::uint64_t> replay;
+  std::vector<std::int32_t> last_arrival;
 };
 struct CollectiveMemberTable {
   std::vector<std::uint64_t> event_row;
@@ -272,6 +287,23 @@ struct RunTables {
   std::vector<std::uint64_t> nvtx_process_offset{0};
   NcclTable nccl;
   std::vector<std::uint64_t> nccl_process_offset{0};
+  KernelTable kernels;
+  std::vector<std::uint64_t> kernel_process_offset{0};
+  MemopTable memops;
+  std::vector<std::uint64_t> memop_process_offset{0};
+  ApiTable api;
+  std::vector<std::uint64_t> api_process_offset{0};
+  OverheadTable overhead;
+  std::vector<std::uint64_t> overhead_process_offset{0};
+  GraphTable graphs;
+  std::vector<std::uint64_t> graph_process_offset{0};
+  SyncTable syncs;
+  std::vector<std::uint64_t> sync_process_offset{0};
+  CudaEventTable cuda_events;
+  std::vector<std::uint64_t> cuda_event_process_offset{0};
+  LaunchConfigTable launch_configs;
+  NcclWorkTable nccl_work;
+  SegmentTable segments;
   StepTable steps;
   std::vector<std::uint64_t> step_process_offset{0};
   CollectiveTable collectives;

@@ -1,60 +1,20 @@
 // A file format drifts when its writer, its reader and its description each spell a dataset's name. This header is the
-// one place that does: for every table of run_tables.h it lists the columns with the name in the file, the unit, the
-// meaning and the missing value. The element type is that of the vector, so it cannot disagree. Writer, reader and
-// checks visit these lists; a test compares FORMAT.md with them. How the columns lie in HDF5 is not said here.
+// one place that does, with gpu_schema.h for what GPUs did: for every table of run_tables.h it lists the columns with
+// the name in the file, the unit, the meaning and the missing value. The element type is that of the vector, so it
+// cannot disagree. Writer, reader and checks visit these lists; a test compares FORMAT.md with them. How the columns
+// lie in HDF5 is not said here.
 //
 // A visitor of for_each_column is called as visit(ColumnSpec<T>, std::vector<T>&), in the order of the file.
 #pragma once
 
-#include <concepts>
-#include <limits>
-#include <type_traits>
-
+#include "merge/runfile/column_spec.h"
+#include "merge/runfile/gpu_schema.h"
 #include "merge/runfile/run_tables.h"
 
 namespace jaxprof::runfile {
 
 inline constexpr std::string_view kSchemaName = "jaxprof/1";
-inline constexpr std::string_view kSchemaVersion = "1.0.0";
-
-template <typename T>
-struct ColumnSpec {
-  const char* name;
-  const char* unit;       // "ns", "bytes", "index of /job/processes", "1" for a plain number, "flag", "bits", "word"
-  const char* long_name;  // one line
-  T missing;              // value of "the source did not say"
-};
-template <typename T>
-ColumnSpec(const char*, const char*, const char*, T) -> ColumnSpec<T>;
-
-// Where a table lies. A compound table is one H5TB dataset at `path` (pandas reads it); else `path` is a group with
-// one dataset a column.
-struct TableSpec {
-  const char* path;
-  bool is_compound;
-  const char* sorted_by;
-  const char* rows_attribute;  // "n_rows"; member tables share their owner's group and use "n_members"
-  const char* long_name;
-};
-
-// An offset column: the rows of part i of `partitions` are [offset[i], offset[i + 1]).
-struct OffsetSpec {
-  const char* path;
-  const char* unit;
-  const char* long_name;
-};
-
-struct AttributeSpec {
-  const char* name;
-  const char* unit;
-  const char* long_name;
-};
-
-template <typename T, typename Table>
-concept Is = std::same_as<std::remove_const_t<T>, Table>;
-
-inline constexpr StringId kNoText = StringId::kEmpty;
-inline constexpr double kNoReal = std::numeric_limits<double>::quiet_NaN();
+inline constexpr std::string_view kSchemaVersion = "1.1.0";
 
 template <Is<TaskTable> Table>
 void for_each_column(Table& t, auto&& visit) {
@@ -98,6 +58,13 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"spool", "index of /strings/value", "the process's spool file", kNoText}, t.spool);
   visit(ColumnSpec{"spool_bytes", "bytes", "length of the spool file", kNoRow}, t.spool_bytes);
   visit(ColumnSpec{"event_clock", "index of /strings/value", "clock that stamped the events", kNoText}, t.event_clock);
+  visit(ColumnSpec{"gpu_mode", "word", "how CUPTI recorded its GPUs", GpuMode::kMissing}, t.gpu_mode);
+  visit(ColumnSpec{"cupti_version", "1", "what cuptiGetVersion said", kNoIndex}, t.cupti_version);
+  visit(ColumnSpec{"gpu_note", "index of /strings/value", "why GPUs were not recorded, or only in part", kNoText},
+        t.gpu_note);
+  visit(ColumnSpec{"gpu_clock_residual_ns", "ns",
+                   "by how much a reading of CUPTI's clock lies off the line between its neighbours, at most", kNoReal},
+        t.gpu_clock_residual_ns);
 }
 
 template <Is<DeviceTable> Table>
@@ -109,6 +76,10 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"ordinal", "1", "CUDA's number for the GPU in that process", kNoNumber}, t.ordinal);
   visit(ColumnSpec{"uuid", "text", "GPU or MIG UUID", FixedText<48>{}}, t.uuid);
   visit(ColumnSpec{"pci", "text", "PCI address", FixedText<16>{}}, t.pci);
+  visit(ColumnSpec{"name", "index of /strings/value", "model", kNoText}, t.name);
+  visit(ColumnSpec{"capability", "1", "compute capability, 10 * major + minor", kNoIndex}, t.capability);
+  visit(ColumnSpec{"processors", "1", "streaming multiprocessors", kNoIndex}, t.processors);
+  visit(ColumnSpec{"memory_bytes", "bytes", "device memory", kNoRow}, t.memory_bytes);
 }
 
 template <Is<NodeTable> Table>
@@ -173,8 +144,9 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"start_ns", "ns", "begin of the host call, on the run's time axis", kNoTime}, t.start_ns);
   visit(ColumnSpec{"enqueue_ns", "ns", "host enqueue of the work, on the run's time axis", kNoTime}, t.enqueue_ns);
   visit(ColumnSpec{"end_api_ns", "ns", "end of the host call, on the run's time axis", kNoTime}, t.end_api_ns);
-  visit(ColumnSpec{"gpu_start_ns", "ns", "start of the GPU kernel, on the run's time axis", kNoTime}, t.gpu_start_ns);
-  visit(ColumnSpec{"gpu_dur_ns", "ns", "length of the GPU kernel", kNoTime}, t.gpu_dur_ns);
+  visit(ColumnSpec{"gpu_start_ns", "ns", "start of its first kernel or copy, on the run's time axis", kNoTime},
+        t.gpu_start_ns);
+  visit(ColumnSpec{"gpu_dur_ns", "ns", "from there to the end of its last one", kNoTime}, t.gpu_dur_ns);
   visit(ColumnSpec{"comm", "index of /comms", "communicator", kNoIndex}, t.comm);
   visit(ColumnSpec{"comm_rank", "1", "rank in the communicator", kNoNumber}, t.comm_rank);
   visit(ColumnSpec{"device", "index of /job/devices", "GPU of the call", kNoNumber}, t.device);
@@ -198,11 +170,16 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"group", "1", "number of the group call in the process", kNoRow}, t.group);
   visit(ColumnSpec{"parent", "row of /events/nccl", "call of which this Send or Recv is a part", kNoRow}, t.parent);
   visit(ColumnSpec{"tid", "1", "thread id of the operating system", kNoRow}, t.tid);
-  visit(ColumnSpec{"stream", "1", "CUDA stream id", kNoIndex}, t.stream);
+  visit(ColumnSpec{"stream", "1", "CUPTI's number for the CUDA stream; without GPU records counted by first use",
+                   kNoIndex},
+        t.stream);
   visit(ColumnSpec{"graph", "flag", "1 if the call was captured into a CUDA graph", kNoByte}, t.graph);
   visit(ColumnSpec{"src", "word", "which source made the row", NcclSource::kMissing}, t.src);
   visit(ColumnSpec{"flags", "bits", "reserved, 0; never missing", std::uint16_t{0}}, t.flags);
   visit(ColumnSpec{"instance", "row of /collectives", "instance the call belongs to", kNoRow}, t.instance);
+  visit(ColumnSpec{"replay", "1", "which replay of its CUDA graph, from 0", kNoRow}, t.replay);
+  visit(ColumnSpec{"timing", "word", "where the row's times come from", Timing::kMissing}, t.timing);
+  visit(ColumnSpec{"path", "word", "how it is known which GPU work is its own", JoinPath::kMissing}, t.path);
 }
 
 template <Is<StepTable> Table>
@@ -240,6 +217,11 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"flags", "bits", "1 partial, 2 grouped, 4 mismatch, 8 unresolved; 0 for none, never missing",
                    std::uint16_t{0}},
         t.flags);
+  visit(ColumnSpec{"replay", "1", "which replay of a CUDA graph, from 0", kNoRow}, t.replay);
+  visit(ColumnSpec{"last_arrival", "1",
+                   "communicator rank with the last kernel start; if unresolved, only what the wall clocks say",
+                   kNoNumber},
+        t.last_arrival);
 }
 
 template <Is<CollectiveMemberTable> Table>
@@ -283,16 +265,16 @@ constexpr TableSpec spec_of(const NvtxTable&) {
   return {"/events/nvtx", false, "process, start_ns", "n_rows", "NVTX ranges and marks"};
 }
 constexpr TableSpec spec_of(const NcclTable&) {
-  return {"/events/nccl", false, "process, start_ns", "n_rows", "NCCL calls, seen from the host"};
+  return {"/events/nccl", false, "process, start_ns", "n_rows", "NCCL calls"};
 }
 constexpr TableSpec spec_of(const StepTable&) {
   return {"/steps", false, "process, start_ns", "n_rows", "steps that the program marked"};
 }
 constexpr TableSpec spec_of(const CollectiveTable&) {
-  return {"/collectives", false, "comm, seq", "n_rows", "matched instances"};
+  return {"/collectives", false, "comm, seq, coll, replay", "n_rows", "matched instances"};
 }
 constexpr TableSpec spec_of(const CollectiveMemberTable&) {
-  return {"/collectives", false, "comm, seq, comm_rank", "n_members", "members of matched instances"};
+  return {"/collectives", false, "comm, seq, coll, replay, comm_rank", "n_members", "members of matched instances"};
 }
 constexpr TableSpec spec_of(const DiagnosticTable&) {
   return {"/diagnostics", true, "none", "n_rows", "losses, gaps and doubts"};
@@ -310,6 +292,16 @@ void for_each_table(Run& run, auto&& visit) {
   visit(run.comm_members);
   visit(run.nvtx);
   visit(run.nccl);
+  visit(run.kernels);
+  visit(run.memops);
+  visit(run.api);
+  visit(run.overhead);
+  visit(run.graphs);
+  visit(run.syncs);
+  visit(run.cuda_events);
+  visit(run.launch_configs);
+  visit(run.nccl_work);
+  visit(run.segments);
   visit(run.steps);
   visit(run.collectives);
   visit(run.collective_members);
@@ -325,6 +317,18 @@ void for_each_offset(Run& run, auto&& visit) {
         run.nvtx_process_offset, run.processes.process.size(), run.nvtx.start_ns.size());
   visit(OffsetSpec{"/events/nccl/process_offset", "row of /events/nccl", "first row of each process"},
         run.nccl_process_offset, run.processes.process.size(), run.nccl.start_ns.size());
+  const auto of_process = [&](const char* path, const char* unit, auto& offset, const auto& table) {
+    visit(OffsetSpec{path, unit, "first row of each process"}, offset, run.processes.process.size(),
+          table.start_ns.size());
+  };
+  of_process("/events/kernels/process_offset", "row of /events/kernels", run.kernel_process_offset, run.kernels);
+  of_process("/events/memops/process_offset", "row of /events/memops", run.memop_process_offset, run.memops);
+  of_process("/events/api/process_offset", "row of /events/api", run.api_process_offset, run.api);
+  of_process("/events/overhead/process_offset", "row of /events/overhead", run.overhead_process_offset, run.overhead);
+  of_process("/events/graphs/process_offset", "row of /events/graphs", run.graph_process_offset, run.graphs);
+  of_process("/events/syncs/process_offset", "row of /events/syncs", run.sync_process_offset, run.syncs);
+  of_process("/events/cuda_events/process_offset", "row of /events/cuda_events", run.cuda_event_process_offset,
+             run.cuda_events);
   visit(OffsetSpec{"/steps/process_offset", "row of /steps", "first row of each process"}, run.step_process_offset,
         run.processes.process.size(), run.steps.start_ns.size());
   visit(OffsetSpec{"/collectives/member_offset", "position in event_row", "first member of each instance"},

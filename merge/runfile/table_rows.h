@@ -52,6 +52,18 @@ std::size_t add_row(Table& table) {
   return row;
 }
 
+// Adds the rows of `from` behind those of `to`; columns that point to rows are not adjusted.
+template <typename Table>
+void append_rows(Table& to, const Table& from) {
+  std::vector<const void*> columns;  // of `from`, each of the type that the same column of `to` has
+  for_each_column(from, [&columns](const auto&, const auto& column) { columns.push_back(&column); });
+  std::size_t next = 0;
+  for_each_column(to, [&]<typename T>(const ColumnSpec<T>&, std::vector<T>& column) {
+    const auto& more = *static_cast<const std::vector<T>*>(columns[next++]);
+    column.insert(column.end(), more.begin(), more.end());
+  });
+}
+
 // Row i becomes what row order[i] was. `order` holds each row once; columns that point to rows are not adjusted.
 template <typename Table>
 void reorder_rows(Table& table, std::span<const std::size_t> order) {
@@ -61,6 +73,14 @@ void reorder_rows(Table& table, std::span<const std::size_t> order) {
     for (const std::size_t from : order) sorted.push_back(column[from]);
     column = std::move(sorted);
   });
+}
+
+// Gives the offsets of every table without rows their zeros; the tables that offsets divide by are filled.
+inline void fill_empty_offsets(RunTables& run) {
+  for_each_offset(run,
+                  [](const OffsetSpec&, std::vector<std::uint64_t>& offset, std::size_t n_parts, std::size_t n_rows) {
+                    if (n_rows == 0 && offset.size() == 1) offset.assign(n_parts + 1, 0);
+                  });
 }
 
 }  // namespace jaxprof::runfile

@@ -66,6 +66,7 @@ RunTables trace_of(std::size_t n_rows) {
   run.nccl_process_offset = {0, n_rows};
   run.nvtx_process_offset = {0, 0};
   run.step_process_offset = {0, 0};
+  fill_empty_offsets(run);
   return run;
 }
 

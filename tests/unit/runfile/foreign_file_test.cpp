@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hdf5.h>
+#include <hdf5_hl.h>
 
 #include <filesystem>
 #include <fstream>
@@ -107,6 +108,39 @@ TEST_F(ForeignFile, IsTakenWithANewerMinorVersion) {
   EXPECT_EQ(refusal(), "no error");
 }
 
+// As the first jaxprof wrote them: no GPUs, no windows, fewer columns.
+TEST_F(ForeignFile, IsTakenWithAnOlderMinorVersion) {
+  {
+    const Handle file = tampered();
+    replace_text(file.get(), "schema_version", "1.0.0");
+    for (const char* path :
+         {"/events/kernels", "/events/memops", "/events/api", "/events/overhead", "/events/graphs", "/events/syncs",
+          "/events/cuda_events", "/launch_configs", "/nccl_work", "/segments", "/events/nccl/replay",
+          "/events/nccl/timing", "/events/nccl/path", "/collectives/replay", "/collectives/last_arrival"}) {
+      ASSERT_GE(H5Ldelete(file.get(), path, H5P_DEFAULT), 0) << path;
+    }
+    ASSERT_GE(H5TBdelete_field(file.get(), "/job/processes", "gpu_mode"), 0);
+  }
+  const auto reader = RunFileReader::open(path());
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto run = reader->read_all();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_TRUE(run->kernels.start_ns.empty());
+  EXPECT_EQ(run->kernel_process_offset, (std::vector<std::uint64_t>{0, 0, 0, 0}));
+  EXPECT_EQ(run->nccl.timing, std::vector<Timing>(5, Timing::kMissing));
+  EXPECT_EQ(run->nccl.gpu_dur_ns.at(0), 30'000) << "what is there is read";
+  EXPECT_EQ(run->processes.gpu_mode, std::vector<GpuMode>(3, GpuMode::kMissing));
+  EXPECT_EQ(run->processes.cupti_version.at(0), 130001U);
+}
+
+TEST_F(ForeignFile, LacksATableOfItsVersion) {
+  {
+    const Handle file = tampered();
+    ASSERT_GE(H5Ldelete(file.get(), "/events/kernels/name", H5P_DEFAULT), 0);
+  }
+  EXPECT_THAT(refusal(), HasSubstr("/events/kernels/name is missing"));
+}
+
 TEST_F(ForeignFile, IsNotComplete) {
   {
     const Handle file = tampered();
@@ -163,7 +197,7 @@ TEST_F(ForeignFile, PointsToAStringThatIsNotThere) {
     const std::uint32_t names[] = {1, 4000};
     ASSERT_GE(H5Dwrite(dataset.get(), H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, names), 0);
   }
-  EXPECT_THAT(refusal(), HasSubstr("/events/nvtx/name: row 1 points to index of /strings/value 4000 of 13"));
+  EXPECT_THAT(refusal(), HasSubstr("/events/nvtx/name: row 1 points to index of /strings/value 4000 of 16"));
 }
 
 TEST_F(ForeignFile, HasOffsetsThatDescend) {

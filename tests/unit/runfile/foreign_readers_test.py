@@ -54,7 +54,7 @@ class ForeignReaders(unittest.TestCase):
     def test_h5py_reads_the_root_attributes(self):
         attributes = self.file.attrs
         self.assertEqual(attributes["schema"], "jaxprof/1")
-        self.assertEqual(attributes["schema_version"], "1.0.0")
+        self.assertEqual(attributes["schema_version"], "1.1.0")
         self.assertEqual(attributes["complete"], 1)
         self.assertEqual(attributes["epoch_unix_ns"], 1_700_000_000_000_000_000)
         self.assertEqual(attributes["cmdline"], 'python train.py --name "ä"')

@@ -71,6 +71,11 @@ std::vector<std::string> expected_lines() {
                                     words_line<Algo>(),     words_line<Proto>(),      words_line<NcclSource>(),
                                     words_line<NvtxKind>(), words_line<StepSource>(), words_line<Severity>(),
                                     words_line<TaskState>()};
+  for (const std::string& line : {words_line<GpuMode>(), words_line<MemopKind>(), words_line<MemoryKind>(),
+                                  words_line<ApiLayer>(), words_line<OverheadKind>(), words_line<SyncKind>(),
+                                  words_line<WindowCause>(), words_line<Timing>(), words_line<JoinPath>()}) {
+    lines.push_back(line);
+  }
   for (std::string& line : schema_lines()) lines.push_back(std::move(line));
   return lines;
 }

@@ -43,6 +43,13 @@ std::vector<std::string> differences(RunTables& a, RunTables& b) {
       }
     });
   };
+  std::vector<std::vector<std::uint64_t>> offsets;
+  for_each_offset(a,
+                  [&](const OffsetSpec&, const auto& offset, std::size_t, std::size_t) { offsets.push_back(offset); });
+  std::size_t next = 0;
+  for_each_offset(b, [&](const OffsetSpec& spec, const auto& offset, std::size_t, std::size_t) {
+    if (offset != offsets[next++]) found.push_back(spec.path);
+  });
   compare(a.tasks, b.tasks);
   compare(a.processes, b.processes);
   compare(a.devices, b.devices);
@@ -52,15 +59,20 @@ std::vector<std::string> differences(RunTables& a, RunTables& b) {
   compare(a.comm_members, b.comm_members);
   compare(a.nvtx, b.nvtx);
   compare(a.nccl, b.nccl);
+  compare(a.kernels, b.kernels);
+  compare(a.memops, b.memops);
+  compare(a.api, b.api);
+  compare(a.overhead, b.overhead);
+  compare(a.graphs, b.graphs);
+  compare(a.syncs, b.syncs);
+  compare(a.cuda_events, b.cuda_events);
+  compare(a.launch_configs, b.launch_configs);
+  compare(a.nccl_work, b.nccl_work);
+  compare(a.segments, b.segments);
   compare(a.steps, b.steps);
   compare(a.collectives, b.collectives);
   compare(a.collective_members, b.collective_members);
   compare(a.diagnostics, b.diagnostics);
-  if (a.comm_member_offset != b.comm_member_offset) found.push_back("comm_member_offset");
-  if (a.nvtx_process_offset != b.nvtx_process_offset) found.push_back("nvtx_process_offset");
-  if (a.nccl_process_offset != b.nccl_process_offset) found.push_back("nccl_process_offset");
-  if (a.step_process_offset != b.step_process_offset) found.push_back("step_process_offset");
-  if (a.collective_member_offset != b.collective_member_offset) found.push_back("collective_member_offset");
   return found;
 }
 

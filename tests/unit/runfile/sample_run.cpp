@@ -99,6 +99,69 @@ void add_step(RunTables& run, std::uint32_t process, std::int64_t number, std::i
   t.source[i] = source;
 }
 
+// What the GPU of process 0 did, and its window: the first call's kernel and a copy that belongs to nothing.
+void add_gpu(RunTables& run) {
+  const std::size_t device = add_row(run.devices);
+  run.devices.device[device] = 0;
+  run.devices.node[device] = 0;
+  run.devices.process[device] = 0;
+  run.devices.ordinal[device] = 1;
+  run.devices.uuid[device] = "GPU-00112233-4455-6677-8899-aabbccddeeff";
+  run.devices.name[device] = run.strings.intern("puppet GPU");
+  run.devices.capability[device] = 90;
+  run.processes.gpu_mode[0] = GpuMode::kAlone;
+  run.processes.cupti_version[0] = 130001;
+  run.processes.gpu_clock_residual_ns[0] = 12.5;
+
+  const std::size_t config = add_row(run.launch_configs);
+  std::uint32_t value = 100;
+  for_each_column(run.launch_configs, [&](const auto&, auto& column) { column[config] = value++; });
+  const std::size_t api = add_row(run.api);
+  run.api.start_ns[api] = 1'000'100;
+  run.api.dur_ns[api] = 4'000;
+  run.api.name[api] = run.strings.intern("cuLaunchKernelEx");
+  run.api.layer[api] = ApiLayer::kDriver;
+  run.api.tid[api] = 77;
+  run.api.correlation[api] = 5;
+  run.api.result[api] = 0;
+  const std::size_t kernel = add_row(run.kernels);
+  run.kernels.start_ns[kernel] = 1'005'000;
+  run.kernels.dur_ns[kernel] = 30'000;
+  run.kernels.name[kernel] = run.strings.intern("ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  run.kernels.device[kernel] = 0;
+  run.kernels.context[kernel] = 1;
+  run.kernels.stream[kernel] = 13;
+  run.kernels.correlation[kernel] = 5;
+  run.kernels.api[kernel] = api;
+  run.kernels.launch_config[kernel] = static_cast<std::uint32_t>(config);
+  const std::size_t memop = add_row(run.memops);
+  run.memops.start_ns[memop] = 1'002'000;
+  run.memops.dur_ns[memop] = 500;
+  run.memops.kind[memop] = MemopKind::kHtoD;
+  run.memops.bytes[memop] = 4096;
+  run.memops.src[memop] = MemoryKind::kPinned;
+  run.memops.dst[memop] = MemoryKind::kDevice;
+  run.memops.device[memop] = 0;
+  const std::size_t work = add_row(run.nccl_work);
+  run.nccl_work.call[work] = 0;
+  run.nccl_work.kernel[work] = kernel;
+  run.nccl_work.path[work] = JoinPath::kExternal;
+  run.nccl.gpu_start_ns[0] = 1'005'000;
+  run.nccl.gpu_dur_ns[0] = 30'000;
+  run.nccl.timing[0] = Timing::kCupti;
+  run.nccl.path[0] = JoinPath::kExternal;
+  const std::size_t segment = add_row(run.segments);
+  run.segments.process[segment] = 0;
+  run.segments.segment[segment] = 0;
+  run.segments.open_ns[segment] = 900'000;
+  run.segments.open_cause[segment] = WindowCause::kStep;
+  run.segments.open_step[segment] = -1;
+  run.kernel_process_offset = {0, 1, 1, 1};
+  run.memop_process_offset = {0, 1, 1, 1};
+  run.api_process_offset = {0, 1, 1, 1};
+  fill_empty_offsets(run);
+}
+
 }  // namespace
 
 RunTables sample_run() {
@@ -158,6 +221,8 @@ RunTables sample_run() {
   add_step(run, 1, 0, 1'900'000, kNoTime, StepSource::kOrdinal);
   run.step_process_offset = {0, 2, 3, 3};
 
+  add_gpu(run);
+
   const std::size_t loss = add_row(run.diagnostics);
   run.diagnostics.severity[loss] = Severity::kWarning;
   run.diagnostics.rank[loss] = 1;
@@ -186,6 +251,7 @@ RunTables long_run(std::size_t n_rows) {
   run.nvtx_process_offset = {0, n_rows};
   run.nccl_process_offset = {0, 0};
   run.step_process_offset = {0, 0};
+  fill_empty_offsets(run);
   return run;
 }
 

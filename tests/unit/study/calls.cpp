@@ -48,6 +48,7 @@ RunTables run_of(const std::vector<std::vector<Call>>& calls) {
     run.step_process_offset.push_back(0);
     n_instances = std::max(n_instances, calls[rank].size());
   }
+  fill_empty_offsets(run);
   run.comm_member_offset = {0, calls.size()};
   for (std::size_t k = 0; k < n_instances; ++k) {
     const std::size_t instance = add_row(run.collectives);

@@ -54,11 +54,9 @@ TEST(Summary, NamesTheRanksOfATaskThatStartsThem) {
       run.processes.process[process] = static_cast<std::uint32_t>(process);
       run.processes.task[process] = static_cast<std::uint32_t>(task);
       run.processes.rank[process] = rank;
-      for (auto* offset : {&run.nvtx_process_offset, &run.nccl_process_offset, &run.step_process_offset}) {
-        offset->push_back(0);
-      }
     }
   }
+  runfile::fill_empty_offsets(run);
   EXPECT_THAT(lines(summary(run)), Contains("tasks|profiled|2|ranks 0-3"));
 }
 
@@ -67,7 +65,7 @@ TEST(Summary, CountsEventsCallsAndInstances) {
   EXPECT_THAT(rows, Contains("events|NVTX push/pop ranges|2|"));
   EXPECT_THAT(rows, Contains("events|NCCL calls|5|"));
   EXPECT_THAT(rows, Contains("events|NCCL AllReduce|5|"));
-  EXPECT_THAT(rows, Contains("calls|with kernel|0|no GPU kernels were recorded"));
+  EXPECT_THAT(rows, Contains("calls|with kernel|1|"));
   EXPECT_THAT(rows, Contains("calls|unmatched|0|"));
   EXPECT_THAT(rows, Contains("instances|with every member|1|"));
   EXPECT_THAT(rows, Contains("instances|partial|1|a member is not in this run file"));

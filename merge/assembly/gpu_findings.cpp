@@ -1,0 +1,64 @@
+#include "merge/assembly/gpu_findings.h"
+
+#include <algorithm>
+#include <string>
+
+#include "agent/contract/session_page.h"
+
+namespace jaxprof::assembly {
+namespace {
+
+using runfile::Severity;
+
+// Rows of all kinds that carry `flag`.
+std::uint64_t count_flag(const match::GpuWork& work, std::uint16_t flag) {
+  const auto in = [flag](const std::vector<std::uint16_t>& flags) {
+    return static_cast<std::uint64_t>(
+        std::count_if(flags.begin(), flags.end(), [flag](std::uint16_t f) { return (f & flag) != 0; }));
+  };
+  return in(work.kernels.flags) + in(work.memops.flags) + in(work.api.flags) + in(work.overhead.flags) +
+         in(work.graphs.flags) + in(work.syncs.flags);
+}
+
+}  // namespace
+
+void diagnose_gpu(const RunSources& sources, std::size_t index, const match::GpuWork& work,
+                  const clock::GpuClockModel& clock, bool is_clock_read, Diagnostics* diagnostics) {
+  const SourceProcess& process = sources.processes[index];
+  const Place place{process.rank, static_cast<std::uint32_t>(index), process.node};
+  const std::string told_by = who(process.rank, process.trace.identity().text(spool::IdentityKey::kHost)) + ": ";
+  const auto add = [&](Severity severity, const char* code, std::uint64_t count, const std::string& text) {
+    if (count > 0) diagnostics->add(severity, code, place, count, told_by + text);
+  };
+  if (const auto& collector = process.trace.gpu().collector;
+      collector && static_cast<GpuMode>(collector->mode) == GpuMode::kUnavailable) {
+    add(Severity::kWarning, "gpu.unavailable", 1,
+        "its GPUs were not recorded: " + std::string(process.trace.text(collector->note)));
+  }
+  add(Severity::kError, "gpu.damaged-block", work.damaged_blocks,
+      counted(work.damaged_blocks, "block of GPU records|blocks of GPU records") + " could not be decoded to the end");
+  if (work.record_count == 0) return;
+  if (!is_clock_read) {
+    add(Severity::kWarning, "gpu.clock-fallback", 1,
+        "CUPTI's clock was never read (the process may have been killed early): it is taken for CLOCK_REALTIME");
+  }
+  add(Severity::kWarning, "gpu.clock-step", clock.steps(),
+      "the wall clock was set " + counted(clock.steps(), "time") + " while GPUs were recorded, and CUPTI's with it");
+  const auto records = [](std::uint64_t count, const char* what) {
+    return counted(count, "GPU record") + (count == 1 ? " has " : " have ") + what;
+  };
+  const std::uint64_t no_time = count_flag(work, runfile::kWorkNoTime);
+  add(Severity::kWarning, "gpu.no-time", no_time,
+      records(no_time, "no time: CUPTI had no buffer on the device, or the flush was forced"));
+  const std::uint64_t end_first = count_flag(work, runfile::kWorkEndFirst);
+  add(Severity::kWarning, "gpu.end-before-start", end_first, records(end_first, "an end before its start"));
+  const std::uint64_t early = count_flag(work, runfile::kWorkBeforeLaunch);
+  add(Severity::kInfo, "gpu.before-launch", early, records(early, "a start before the call that launched it"));
+  const std::uint64_t outside = count_flag(work, runfile::kWorkOutside);
+  add(Severity::kInfo, "gpu.outside-window", outside, records(outside, "a time outside of every window"));
+  const std::uint64_t ambiguous = count_flag(work, runfile::kWorkAmbiguousTime);
+  add(Severity::kWarning, "gpu.ambiguous-time", ambiguous,
+      records(ambiguous, "a time that was there twice, because the wall clock was set back"));
+}
+
+}  // namespace jaxprof::assembly

@@ -1,0 +1,16 @@
+// What is to be said of a process's GPU records: how many have no usable time, whether CUPTI's clock was set meanwhile,
+// why GPUs were not recorded.
+#pragma once
+
+#include "merge/assembly/diagnostics.h"
+#include "merge/assembly/run_sources.h"
+#include "merge/clock/gpu_clock.h"
+#include "merge/match/gpu_work.h"
+
+namespace jaxprof::assembly {
+
+// `index` is the process's. `is_clock_read`: CUPTI's clock was read, so that `clock` is not only its anchors'.
+void diagnose_gpu(const RunSources& sources, std::size_t index, const match::GpuWork& work,
+                  const clock::GpuClockModel& clock, bool is_clock_read, Diagnostics* diagnostics);
+
+}  // namespace jaxprof::assembly

@@ -1,0 +1,284 @@
+#include "merge/assembly/gpu_reader.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <unordered_map>
+
+#include "agent/spool/varint.h"
+#include "merge/assembly/gpu_words.h"
+#include "merge/runfile/table_rows.h"
+
+namespace jaxprof::assembly {
+namespace {
+
+namespace field = spool::gpu_field;
+using spool::Event;
+
+std::uint32_t narrow(std::uint64_t word) {
+  return word > UINT32_MAX ? runfile::kNoIndex : static_cast<std::uint32_t>(word);
+}
+
+std::uint64_t or_missing(std::uint64_t word) {
+  return word == 0 ? runfile::kNoRow : word;
+}
+
+class Reader {
+ public:
+  Reader(const rundir::SpoolTrace& trace, const clock::GpuClockModel& clock, runfile::StringTable* strings)
+      : trace_(trace), clock_(clock), strings_(strings) {}
+
+  void take(const Event& event) {
+    ++work_.record_count;
+    switch (event.kind) {
+      case spool::EventKind::kGpuKernel:
+        return add_kernel(event);
+      case spool::EventKind::kGpuMemcpy:
+        return add_memcpy(event);
+      case spool::EventKind::kGpuMemset:
+        return add_memset(event);
+      case spool::EventKind::kGpuApi:
+        return add_api(event);
+      case spool::EventKind::kGpuOverhead:
+        return add_overhead(event);
+      case spool::EventKind::kGpuGraph:
+        return add_graph(event);
+      case spool::EventKind::kGpuSynchronization:
+        return add_sync(event);
+      case spool::EventKind::kGpuEvent:
+        return add_cuda_event(event);
+      case spool::EventKind::kGpuExternal:
+        work_.externals[event.fields[field::kExternalHandle]].push_back(event.fields[field::kExternalCorrelation]);
+        return;
+      default:  // of a newer agent
+        return;
+    }
+  }
+
+  match::GpuWork finish() && { return std::move(work_); }
+
+ private:
+  // Adds a row with its times and what is to be said of them.
+  template <typename Table>
+  std::size_t add_timed(Table& table, const Event& event) {
+    const std::size_t row = add_row_at(table, event.stamp);
+    const std::int64_t length_ns = spool::unfold_sign(event.fields[field::kDuration]);
+    if (event.stamp == 0) return row;
+    const bool has_end = event.stamp + static_cast<std::uint64_t>(length_ns) != 0;
+    if (!has_end) {
+      table.flags[row] |= runfile::kWorkNoTime;
+    } else if (length_ns < 0) {
+      table.flags[row] |= runfile::kWorkEndFirst;
+    } else {
+      table.dur_ns[row] = std::min(length_ns, clock::WallClockModel::kLastNs);
+    }
+    return row;
+  }
+
+  template <typename Table>
+  std::size_t add_row_at(Table& table, std::uint64_t stamp) {
+    const std::size_t row = runfile::add_row(table);
+    table.flags[row] = 0;
+    if (stamp == 0 || stamp > static_cast<std::uint64_t>(clock::WallClockModel::kLastNs)) {
+      table.flags[row] |= runfile::kWorkNoTime;
+      return row;
+    }
+    const auto instant = clock_.at(static_cast<std::int64_t>(stamp));
+    table.start_ns[row] = instant.axis_ns;
+    if (instant.is_ambiguous) table.flags[row] |= runfile::kWorkAmbiguousTime;
+    return row;
+  }
+
+  template <typename Table>
+  void place(Table& table, std::size_t row, const Event& event) {
+    table.correlation[row] = or_missing(event.fields[field::kCorrelation]);
+    const spool::GpuLaneState* lane = trace_.gpu().lane(event.fields[field::kLane]);
+    if (lane == nullptr) return;
+    table.device[row] = static_cast<std::int32_t>(lane->device);
+    table.context[row] = lane->context;
+    table.stream[row] = lane->stream;
+  }
+
+  void add_kernel(const Event& event) {
+    runfile::KernelTable& table = work_.kernels;
+    const std::size_t row = add_timed(table, event);
+    place(table, row, event);
+    table.name[row] = name_of(event.id);
+    if (const std::uint64_t config = event.fields[field::kKernelConfig]; config != 0) {
+      table.launch_config[row] = narrow(config);
+    }
+    table.graph[row] = or_missing(event.fields[field::kKernelGraph]);
+    table.graph_node[row] = or_missing(event.fields[field::kKernelGraphNode]);
+    table.channel[row] = narrow(event.fields[field::kKernelChannel]);
+  }
+
+  void add_memcpy(const Event& event) {
+    runfile::MemopTable& table = work_.memops;
+    const std::size_t row = add_timed(table, event);
+    place(table, row, event);
+    table.kind[row] = memop_kind_of(event.id & 0xff);
+    table.src[row] = memory_kind_of(event.id >> 8 & 0xff);
+    table.dst[row] = memory_kind_of(event.id >> 16 & 0xff);
+    table.bytes[row] = event.fields[field::kMemcpyBytes];
+    table.graph_node[row] = or_missing(event.fields[field::kMemcpyGraphNode]);
+    table.graph[row] = or_missing(event.fields[field::kMemcpyGraph]);
+    if (const std::uint64_t peer = event.fields[field::kMemcpyPeer]; peer > 0 && peer <= INT32_MAX) {
+      table.peer[row] = static_cast<std::int32_t>(peer - 1);
+    }
+  }
+
+  void add_memset(const Event& event) {
+    runfile::MemopTable& table = work_.memops;
+    const std::size_t row = add_timed(table, event);
+    place(table, row, event);
+    table.kind[row] = runfile::MemopKind::kMemset;
+    table.dst[row] = memory_kind_of(event.id & 0xffff);
+    table.bytes[row] = event.fields[field::kMemsetBytes];
+    table.value[row] = narrow(event.fields[field::kMemsetValue]);
+    table.graph_node[row] = or_missing(event.fields[field::kMemsetGraphNode]);
+    table.graph[row] = or_missing(event.fields[field::kMemsetGraph]);
+  }
+
+  void add_api(const Event& event) {
+    runfile::ApiTable& table = work_.api;
+    const std::size_t row = add_timed(table, event);
+    table.name[row] = api_name_of(event.id);
+    const bool is_runtime = (event.id & field::kRuntimeApi) != 0;
+    table.layer[row] = is_runtime ? runfile::ApiLayer::kRuntime : runfile::ApiLayer::kDriver;
+    table.tid[row] = event.fields[field::kApiTid];
+    table.correlation[row] = or_missing(event.fields[field::kCorrelation]);
+    table.result[row] = static_cast<std::int32_t>(static_cast<std::uint32_t>(event.fields[field::kApiResult]));
+  }
+
+  void add_overhead(const Event& event) {
+    constexpr std::uint64_t kThread = 2;  // CUPTI_ACTIVITY_OBJECT_THREAD
+    runfile::OverheadTable& table = work_.overhead;
+    const std::size_t row = add_timed(table, event);
+    table.kind[row] = overhead_kind_of(event.id);
+    if (event.fields[field::kOverheadObjectKind] == kThread) table.tid[row] = event.fields[field::kOverheadObject];
+    table.correlation[row] = or_missing(event.fields[field::kCorrelation]);
+  }
+
+  void add_graph(const Event& event) {
+    const std::size_t row = add_timed(work_.graphs, event);
+    place(work_.graphs, row, event);
+    work_.graphs.graph[row] = event.id;
+  }
+
+  void add_sync(const Event& event) {
+    runfile::SyncTable& table = work_.syncs;
+    const std::size_t row = add_timed(table, event);
+    table.kind[row] = sync_kind_of(event.id);
+    table.context[row] = narrow(event.fields[field::kSyncContext]);
+    table.stream[row] = narrow(event.fields[field::kSyncStream]);
+    table.event[row] = or_missing(event.fields[field::kSyncEvent]);
+    table.correlation[row] = or_missing(event.fields[field::kCorrelation]);
+  }
+
+  void add_cuda_event(const Event& event) {
+    runfile::CudaEventTable& table = work_.cuda_events;
+    const std::size_t row = add_row_at(table, event.stamp);
+    table.event[row] = event.id;
+    table.context[row] = narrow(event.fields[field::kEventContext]);
+    table.stream[row] = narrow(event.fields[field::kEventStream]);
+  }
+
+  runfile::StringId name_of(spool::StringId id) {
+    const auto [name, is_new] = names_.try_emplace(id);
+    if (is_new) name->second = strings_->intern(trace_.text(id));
+    return name->second;
+  }
+
+  runfile::StringId api_name_of(std::uint32_t api) {
+    const auto [name, is_new] = api_names_.try_emplace(api);
+    if (!is_new) return name->second;
+    const auto known = trace_.gpu().api_names.find(api);
+    const std::string number = "callback " + std::to_string(api & ~field::kRuntimeApi);
+    name->second = known != trace_.gpu().api_names.end() ? name_of(known->second) : strings_->intern(number);
+    return name->second;
+  }
+
+  const rundir::SpoolTrace& trace_;
+  const clock::GpuClockModel& clock_;
+  runfile::StringTable* strings_;
+  match::GpuWork work_;
+  std::unordered_map<spool::StringId, runfile::StringId> names_;
+  std::unordered_map<std::uint32_t, runfile::StringId> api_names_;
+};
+
+template <typename Table>
+void sort_by_start(Table& table) {
+  const auto& start_ns = table.start_ns;
+  if (std::is_sorted(start_ns.begin(), start_ns.end())) return;
+  std::vector<std::size_t> order(start_ns.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&start_ns](std::size_t a, std::size_t b) { return start_ns[a] < start_ns[b]; });
+  runfile::reorder_rows(table, std::span<const std::size_t>(order));
+}
+
+// The call that has a correlation; of a runtime call and the driver call inside of it, which share theirs, the outer
+// one, which began first.
+std::unordered_map<std::uint64_t, std::uint64_t> calls_by_correlation(const runfile::ApiTable& api) {
+  std::unordered_map<std::uint64_t, std::uint64_t> calls;
+  calls.reserve(api.correlation.size());
+  for (std::uint64_t row = 0; row < api.correlation.size(); ++row) {
+    if (api.correlation[row] != runfile::kNoRow) calls.try_emplace(api.correlation[row], row);
+  }
+  return calls;
+}
+
+template <typename Table>
+void find_launches(const runfile::ApiTable& api, const std::unordered_map<std::uint64_t, std::uint64_t>& calls,
+                   Table& table) {
+  for (std::size_t row = 0; row < table.correlation.size(); ++row) {
+    const auto call = calls.find(table.correlation[row]);
+    if (call == calls.end()) continue;
+    table.api[row] = call->second;
+    const std::int64_t launch_ns = api.start_ns[call->second];
+    const bool has_times = table.start_ns[row] >= 0 && launch_ns >= 0;
+    if (has_times && table.start_ns[row] < launch_ns) table.flags[row] |= runfile::kWorkBeforeLaunch;
+  }
+}
+
+// Work that was launched while the window was open may run after it.
+template <typename Table>
+void mark_outside(const std::vector<Segment>& segments, const runfile::ApiTable& api, Table& table) {
+  for (std::size_t row = 0; row < table.start_ns.size(); ++row) {
+    std::int64_t start_ns = table.start_ns[row];
+    if (start_ns < 0) continue;
+    const std::int64_t end_ns = start_ns + std::max<std::int64_t>(table.dur_ns[row], 0);
+    if constexpr (requires { table.api; }) {
+      if (table.api[row] != runfile::kNoRow && api.start_ns[table.api[row]] >= 0) {
+        start_ns = std::min(start_ns, api.start_ns[table.api[row]]);
+      }
+    }
+    if (!is_in_window(segments, start_ns, end_ns)) table.flags[row] |= runfile::kWorkOutside;
+  }
+}
+
+}  // namespace
+
+match::GpuWork read_gpu_work(const rundir::SpoolTrace& trace, const clock::GpuClockModel& clock,
+                             const std::vector<Segment>& segments, runfile::StringTable* strings) {
+  Reader reader(trace, clock, strings);
+  const std::uint64_t damaged = trace.for_each_activity([&reader](const Event& event) { reader.take(event); });
+  match::GpuWork work = std::move(reader).finish();
+  work.damaged_blocks = damaged;
+  sort_by_start(work.kernels);
+  sort_by_start(work.memops);
+  sort_by_start(work.api);
+  sort_by_start(work.overhead);
+  sort_by_start(work.graphs);
+  sort_by_start(work.syncs);
+  sort_by_start(work.cuda_events);
+  const auto calls = calls_by_correlation(work.api);
+  find_launches(work.api, calls, work.kernels);
+  find_launches(work.api, calls, work.memops);
+  mark_outside(segments, work.api, work.api);
+  mark_outside(segments, work.api, work.kernels);
+  mark_outside(segments, work.api, work.memops);
+  return work;
+}
+
+}  // namespace jaxprof::assembly

@@ -1,0 +1,38 @@
+#include "merge/assembly/windows.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace jaxprof::assembly {
+
+std::vector<Segment> segments_of(const rundir::SpoolTrace& trace, const clock::WallClockModel& clock) {
+  std::map<std::uint32_t, Segment> by_number;
+  for (const spool::SegmentState& state : trace.gpu().segments) {
+    Segment& segment = by_number[state.segment];
+    segment.number = state.segment;
+    const std::int64_t time_ns = clock.realtime_ns(state.stamp);
+    if (state.is_open != 0) {
+      segment.open_ns = time_ns;
+      segment.open_cause = state.cause;
+      segment.open_step = state.step;
+    } else {
+      segment.close_ns = time_ns;
+      segment.close_cause = state.cause;
+      segment.close_step = state.step;
+    }
+  }
+  std::vector<Segment> segments;
+  for (const auto& [number, segment] : by_number) segments.push_back(segment);
+  return segments;
+}
+
+bool is_in_window(const std::vector<Segment>& segments, std::int64_t start_ns, std::int64_t end_ns) {
+  if (segments.empty()) return true;
+  return std::any_of(segments.begin(), segments.end(), [start_ns, end_ns](const Segment& segment) {
+    const std::int64_t until_ns = segment.close_ns >= 0 ? segment.close_ns : std::numeric_limits<std::int64_t>::max();
+    return start_ns <= until_ns && end_ns >= segment.open_ns;
+  });
+}
+
+}  // namespace jaxprof::assembly
