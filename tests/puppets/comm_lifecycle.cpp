@@ -61,6 +61,7 @@ void CommLifecycle::fill(Communicator& comm) const {
   MPI_Comm_rank(comm.mpi, &comm.rank);
   MPI_Comm_size(comm.mpi, &comm.n_ranks);
   comm.device = place_.local_rank;
+  comm.name = name_;
   comm.node_of_rank.resize(static_cast<std::size_t>(comm.n_ranks));
   MPI_Allgather(&place_.node, 1, MPI_INT, comm.node_of_rank.data(), 1, MPI_INT, comm.mpi);
   comm.n_nodes = static_cast<int>(std::set<int>(comm.node_of_rank.begin(), comm.node_of_rank.end()).size());
@@ -71,7 +72,8 @@ void CommLifecycle::fill(Communicator& comm) const {
 void CommLifecycle::init_on_own_thread(Communicator& comm) {
   std::thread([this, &comm] {
     plugin_.init(comm);
-    if (comm.n_nodes > 1) {
+    const bool is_kernel_watched = plugin_.calls().is_loaded() && (plugin_.mask() & profiler_abi::kKernelChannel) != 0;
+    if (comm.n_nodes > 1 || is_kernel_watched) {
       comm.proxy = std::make_unique<ProxyThread>(plugin_, ranges_, comm);
     }
   }).join();
@@ -92,14 +94,15 @@ std::uint64_t CommLifecycle::make_id(MPI_Comm comm) {
 std::unique_ptr<Communicator> CommLifecycle::join(std::uint64_t id, int n_members, int rank) {
   auto comm = std::make_unique<Communicator>();
   ranges_.register_reductions();
-  ranges_.push_comm_init();
   MPI_Comm_dup(MPI_COMM_SELF, &comm->mpi);
+  comm->name = name_;
   comm->id = id;
   comm->rank = rank;
   comm->n_ranks = n_members;
   comm->n_nodes = 1;
   comm->device = rank;
   comm->node_of_rank.assign(static_cast<std::size_t>(n_members), place_.node);
+  ranges_.push_comm_init(*comm);
   init_on_own_thread(*comm);
   ranges_.pop_comm_init(*comm);
   log_.comm(*comm, 0, 0, 0);
@@ -109,9 +112,9 @@ std::unique_ptr<Communicator> CommLifecycle::join(std::uint64_t id, int n_member
 std::unique_ptr<Communicator> CommLifecycle::init_rank(MPI_Comm world) {
   auto comm = std::make_unique<Communicator>();
   ranges_.register_reductions();
-  ranges_.push_comm_init();
   MPI_Comm_dup(world, &comm->mpi);
   fill(*comm);
+  ranges_.push_comm_init(*comm);
   comm->id = make_id(comm->mpi);
   init_on_own_thread(*comm);
   ranges_.pop_comm_init(*comm);
@@ -121,7 +124,7 @@ std::unique_ptr<Communicator> CommLifecycle::init_rank(MPI_Comm world) {
 
 std::unique_ptr<Communicator> CommLifecycle::split(Communicator& parent, int color, int key) {
   auto comm = std::make_unique<Communicator>();
-  ranges_.push_comm_split();
+  ranges_.push_comm_split(parent, color, key);
   MPI_Comm_split(parent.mpi, color, key, &comm->mpi);
   fill(*comm);
   comm->id = child_id(parent.id, ++parent.n_splits, color);

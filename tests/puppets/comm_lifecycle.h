@@ -1,4 +1,4 @@
-// Making, splitting and destroying communicators as NCCL 2.28 does it: ids from a shared unique id or from the
+// Making, splitting and destroying communicators as NCCL does it: ids from a shared unique id or from the
 // parent, the plugin's init and finalize on a thread of NCCL's own, the NVTX payload on pop. All ranks of the
 // communicator call these in the same order, on one thread of the process at a time.
 #pragma once
@@ -21,8 +21,10 @@ Place find_place(MPI_Comm world, int ranks_per_node);
 
 class CommLifecycle {
  public:
-  CommLifecycle(ProfilerPlugin& plugin, const NvtxRanges& ranges, const TruthLog& log, Place place)
-      : plugin_(plugin), ranges_(ranges), log_(log), place_(place) {}
+  // `name`: of every communicator, for the plugin; null as with XLA. Must stay.
+  CommLifecycle(ProfilerPlugin& plugin, const NvtxRanges& ranges, const TruthLog& log, Place place,
+                const char* name = nullptr)
+      : plugin_(plugin), ranges_(ranges), log_(log), place_(place), name_(name) {}
 
   // The communicator's id, as all of `comm` know it.
   static std::uint64_t make_id(MPI_Comm comm);
@@ -45,6 +47,7 @@ class CommLifecycle {
   const NvtxRanges& ranges_;
   const TruthLog& log_;
   const Place place_;
+  const char* const name_;
 };
 
 }  // namespace jaxprof::puppets

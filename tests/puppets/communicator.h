@@ -20,7 +20,8 @@ class Stream;
 
 struct Communicator {
   MPI_Comm mpi = MPI_COMM_NULL;
-  std::uint64_t id = 0;  // NCCL's commHash
+  std::uint64_t id = 0;        // NCCL's commHash
+  const char* name = nullptr;  // XLA gives none
   int rank = 0;
   int n_ranks = 0;
   int n_nodes = 0;
@@ -31,6 +32,7 @@ struct Communicator {
   std::unique_ptr<ProxyThread> proxy;                       // only for communicators that span nodes
   std::array<std::uint64_t, kFunctions.size()> sequence{};  // NCCL's seqNumber: advances as collectives are launched
   std::array<std::uint64_t, kFunctions.size()> n_calls{};   // API calls so far, in call order
+  std::uint32_t n_copies = 0;                               // collectives by copy engines so far
 
   Communicator();
   ~Communicator();

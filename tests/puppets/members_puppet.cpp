@@ -25,9 +25,12 @@ constexpr std::size_t kElements = 256;
 
 struct Member {
   Member(const ProfilerPlugin& plugin, const NvtxRanges& ranges, const TruthLog& log, int rank)
-      : stream(log), thread(plugin, ranges, log, stream), sent(kElements, rank + 1), received(kElements, 0) {}
+      : stream(log, Gpu::find(), rank),
+        thread(plugin, ranges, log, stream),
+        sent(kElements, rank + 1),
+        received(kElements, 0) {}
 
-  Call all_reduce(Stream& on) {
+  Call all_reduce() {
     return {.function = Function::kAllReduce,
             .send_buffer = sent.data(),
             .receive_buffer = received.data(),
@@ -36,7 +39,7 @@ struct Member {
             .reduction = find_option(kReductions, "sum"),
             .root = 0,
             .comm = comm.get(),
-            .stream = &on};
+            .stream = &stream};
   }
 
   std::unique_ptr<Communicator> comm;
@@ -61,7 +64,7 @@ void reduce_on_own_threads(std::vector<std::unique_ptr<Member>>& members, int n_
   on_a_thread_each(members, [n_iterations](Member& member, int) {
     for (int i = 0; i < n_iterations; ++i) {
       member.thread.set_iteration(i);
-      member.thread.call(member.all_reduce(member.stream), 0);
+      member.thread.call(member.all_reduce(), 0);
       member.stream.synchronize();
     }
   });
@@ -73,10 +76,12 @@ void reduce_in_groups(std::vector<std::unique_ptr<Member>>& members, int n_itera
     main_thread.set_iteration(i);
     main_thread.group_start();
     for (const auto& member : members) {
-      main_thread.call(member->all_reduce(main_thread.stream()), 0);
+      main_thread.call(member->all_reduce(), 0);
     }
     main_thread.group_end();
-    main_thread.stream().synchronize();
+    for (const auto& member : members) {
+      member->stream.synchronize();
+    }
   }
 }
 
@@ -96,7 +101,7 @@ int run(int n_members, int n_iterations, bool is_grouped, const char* log_path) 
     return EXIT_FAILURE;
   }
   log.header(1, 0, "plugin,nvtx");
-  ProfilerPlugin plugin(true);
+  ProfilerPlugin plugin(true, 5);
   const NvtxRanges ranges(true);
   CommLifecycle lifecycle(plugin, ranges, log, {0, 0});
   std::vector<std::unique_ptr<Member>> members;

@@ -1,7 +1,8 @@
 // A profiler for NCCL has to be tested on machines without a GPU, where NCCL itself refuses to start. This program
-// stands in for a job that uses NCCL 2.28: its ranks move real data with MPI, and to a profiler they look like NCCL
-// ranks (profiler plugin, NVTX ranges). Its own log is the truth that a profile of it is compared with. README.md has
-// the options, the log's format and what is not imitated.
+// stands in for a job that uses NCCL, of any release from 2.23 to 2.31: its ranks move real data with MPI, and to a
+// profiler they look like NCCL ranks (profiler plugin, NVTX ranges, and kernels where the tests' CUDA driver is found).
+// Its own log is the truth that a profile of it is compared with. README.md has the options, the log's format and what
+// is not imitated.
 #include <mpi.h>
 
 #include <cstdio>
@@ -46,11 +47,11 @@ std::vector<Communicator*> pointers(const std::vector<std::unique_ptr<Communicat
 // One user thread with its stream, communicators and work.
 struct Lane {
   Lane(const Options& options, const ProfilerPlugin& plugin, const NvtxRanges& ranges, const TruthLog& log,
-       CommLifecycle& lifecycle, int rank)
-      : stream(log),
-        thread(plugin, ranges, log, stream),
+       CommLifecycle& lifecycle, Hazards& hazards, int rank, int device)
+      : stream(log, Gpu::find(), device),
+        thread(plugin, ranges, log, stream, options.how),
         comms(make_comms(options, lifecycle)),
-        workload(options, pointers(comms), rank, thread, log) {}
+        workload(options, pointers(comms), rank, thread, log, hazards) {}
 
   Stream stream;
   UserThread thread;
@@ -72,12 +73,14 @@ int run(const Options& options) {
   log.header(n_ranks, place.node, api_text(options));
 
   // 1. Communicators, and with the first of them the plugin.
-  ProfilerPlugin plugin(options.uses_plugin);
-  const NvtxRanges ranges(options.uses_nvtx);
-  CommLifecycle lifecycle(plugin, ranges, log, place);
+  ProfilerPlugin plugin(options.uses_plugin, options.api_version);
+  const NvtxRanges ranges(options.uses_nvtx, has_comms_in_nvtx(options.api_version));
+  const char* const comm_name = options.comm_name.empty() ? nullptr : options.comm_name.c_str();
+  CommLifecycle lifecycle(plugin, ranges, log, place, comm_name);
+  Hazards hazards(options.hazards, plugin, log);
   std::vector<std::unique_ptr<Lane>> lanes;
   for (int i = 0; i < options.n_threads; ++i) {
-    lanes.push_back(std::make_unique<Lane>(options, plugin, ranges, log, lifecycle, rank));
+    lanes.push_back(std::make_unique<Lane>(options, plugin, ranges, log, lifecycle, hazards, rank, place.local_rank));
   }
   log.plugin(plugin.status());
 
@@ -91,6 +94,8 @@ int run(const Options& options) {
     thread.join();
   }
 
+  hazards.after_work(*lanes.front()->comms.front());
+
   // 3. Results, then the communicators go and with the last of them the plugin.
   std::uint64_t n_calls = 0;
   std::uint64_t digest = 0;
@@ -98,9 +103,12 @@ int run(const Options& options) {
     n_calls += lane->thread.n_calls();
     digest += lane->stream.digest();
     for (; !lane->comms.empty(); lane->comms.pop_back()) {
+      void* const context = lane->comms.back()->profiler_context;
       lifecycle.destroy(std::move(lane->comms.back()));
+      hazards.after_finalize(context);
     }
   }
+  hazards.load_again(lifecycle);
   log.footer(n_calls, digest);
   std::uint64_t job_digest = 0;
   MPI_Reduce(&digest, &job_digest, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);

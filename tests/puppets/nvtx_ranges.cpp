@@ -70,11 +70,12 @@ class RangeKind {
 };
 
 template <std::size_t... i>
-std::array<RangeKind, sizeof...(i)> make_call_kinds(std::index_sequence<i...> /*functions*/) {
-  return {RangeKind(kFunctions[i].api, call_schema(static_cast<Function>(i)))...};
+std::array<RangeKind, sizeof...(i)> make_call_kinds(bool has_comms, std::index_sequence<i...> /*functions*/) {
+  return {RangeKind(kFunctions[i].api, call_schema(static_cast<Function>(i), has_comms))...};
 }
-RangeKind& kind_of(Function function) {
-  static std::array kinds = make_call_kinds(std::make_index_sequence<kFunctions.size()>());
+// A process stands for one release.
+RangeKind& kind_of(Function function, bool has_comms) {
+  static std::array kinds = make_call_kinds(has_comms, std::make_index_sequence<kFunctions.size()>());
   return kinds[index_of(function)];
 }
 RangeKind& group_start() {
@@ -85,16 +86,16 @@ RangeKind& group_end() {
   static RangeKind kind("ncclGroupEnd", {});
   return kind;
 }
-RangeKind& comm_init() {
-  static RangeKind kind("ncclCommInitRank", comm_init_schema());
+RangeKind& comm_init(bool has_comms) {
+  static RangeKind kind("ncclCommInitRank", comm_init_schema(has_comms));
   return kind;
 }
-RangeKind& comm_split() {
-  static RangeKind kind("ncclCommSplit", comm_split_schema());
+RangeKind& comm_split(bool has_comms) {
+  static RangeKind kind("ncclCommSplit", comm_split_schema(has_comms));
   return kind;
 }
-RangeKind& comm_destroy() {
-  static RangeKind kind("ncclCommDestroy", comm_destroy_schema());
+RangeKind& comm_destroy(bool has_comms) {
+  static RangeKind kind("ncclCommDestroy", comm_destroy_schema(has_comms));
   return kind;
 }
 
@@ -105,12 +106,13 @@ bool is_silenced() {
 
 }  // namespace
 
-NvtxRanges::NvtxRanges(bool is_wanted) : is_enabled_(is_wanted && !is_silenced()) {}
+NvtxRanges::NvtxRanges(bool is_wanted, bool has_comms)
+    : is_enabled_(is_wanted && !is_silenced()), has_comms_(has_comms) {}
 
 void NvtxRanges::register_reductions() const {
   if (is_enabled_) {
     static std::once_flag once;
-    std::call_once(once, [] { nvtx_payload::register_reductions(domain()); });
+    std::call_once(once, [this] { nvtx_payload::register_reductions(domain(), has_comms_); });
   }
 }
 
@@ -118,16 +120,20 @@ void NvtxRanges::push_call(const Call& call) const {
   if (!is_enabled_) {
     return;
   }
-  RangeKind& kind = kind_of(call.function);
+  RangeKind& kind = kind_of(call.function, has_comms_);
   const std::uint64_t comm = call.comm->id;
+  const int operation = call.reduction->value;
   if (call.function == Function::kReduce) {
-    kind.push(Reduce{comm, call.bytes(), call.root, call.reduction->value});
+    has_comms_ ? kind.push(Reduce{comm, call.bytes(), call.root, operation})
+               : kind.push(nameless::Reduce{call.bytes(), call.root, operation});
   } else if (has_reduction(call.function)) {
-    kind.push(nvtx_payload::Reduction{comm, call.bytes(), call.reduction->value});
+    has_comms_ ? kind.push(nvtx_payload::Reduction{comm, call.bytes(), operation})
+               : kind.push(nameless::Reduction{call.bytes(), operation});
   } else if (has_root(call.function) || is_p2p(call.function)) {
-    kind.push(Rooted{comm, call.bytes(), call.root});
+    has_comms_ ? kind.push(Rooted{comm, call.bytes(), call.root})
+               : kind.push(nameless::Rooted{call.bytes(), call.root});
   } else {
-    kind.push(Collective{comm, call.bytes()});
+    has_comms_ ? kind.push(Collective{comm, call.bytes()}) : kind.push(nameless::Collective{call.bytes()});
   }
 }
 
@@ -149,34 +155,47 @@ void NvtxRanges::pop() const {
   }
 }
 
-void NvtxRanges::push_comm_init() const {
-  if (is_enabled_) {
-    comm_init().push_plain();
+void NvtxRanges::push_comm_init(const Communicator& comm) const {
+  if (!is_enabled_) {
+    return;
   }
+  RangeKind& kind = comm_init(has_comms_);
+  has_comms_ ? kind.push_plain() : kind.push(nameless::Comm{comm.rank, comm.n_ranks, comm.device});
 }
 
 void NvtxRanges::pop_comm_init(const Communicator& comm) const {
+  if (!has_comms_) {
+    return pop();
+  }
   if (is_enabled_) {
-    comm_init().pop(Comm{comm.id, comm.n_ranks, comm.rank, comm.device});
+    comm_init(true).pop(Comm{comm.id, comm.n_ranks, comm.rank, comm.device});
   }
 }
 
-void NvtxRanges::push_comm_split() const {
-  if (is_enabled_) {
-    comm_split().push_plain();
+void NvtxRanges::push_comm_split(const Communicator& parent, int color, int key) const {
+  if (!is_enabled_) {
+    return;
   }
+  RangeKind& kind = comm_split(has_comms_);
+  has_comms_ ? kind.push_plain() : kind.push(nameless::Split{parent.rank, parent.n_ranks, parent.device, color, key});
 }
 
 void NvtxRanges::pop_comm_split(const Communicator& parent, int color, int key) const {
+  if (!has_comms_) {
+    return pop();
+  }
   if (is_enabled_) {
-    comm_split().pop(Split{0, parent.id, parent.n_ranks, parent.rank, parent.device, color, key});
+    comm_split(true).pop(Split{0, parent.id, parent.n_ranks, parent.rank, parent.device, color, key});
   }
 }
 
 void NvtxRanges::push_comm_destroy(const Communicator& comm) const {
-  if (is_enabled_) {
-    comm_destroy().push(Comm{comm.id, comm.n_ranks, comm.rank, comm.device});
+  if (!is_enabled_) {
+    return;
   }
+  RangeKind& kind = comm_destroy(has_comms_);
+  has_comms_ ? kind.push(Comm{comm.id, comm.n_ranks, comm.rank, comm.device})
+             : kind.push(nameless::Comm{comm.rank, comm.n_ranks, comm.device});
 }
 
 void NvtxRanges::name_thread(const char* name) const {

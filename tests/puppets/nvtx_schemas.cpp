@@ -6,7 +6,8 @@ namespace jaxprof::puppets::nvtx_payload {
 namespace {
 
 constexpr std::uint64_t kStaticIds = 1U << 24U;
-constexpr std::uint64_t kReductionEnum = kStaticIds + 20;  // 2.28.9's number; it differs between releases
+constexpr std::uint64_t kReductionEnum = kStaticIds + 20;     // 2.28.9's number; it differs between releases
+constexpr std::uint64_t kOldReductionEnum = kStaticIds + 14;  // 2.23's and 2.24's
 
 nvtxPayloadSchemaEntry_t entry(std::uint64_t type, const char* name, std::size_t offset) {
   nvtxPayloadSchemaEntry_t result{};
@@ -41,9 +42,45 @@ Schema comm(std::uint64_t number) {
            int_entry("CUDA device", offsetof(Comm, device))}};
 }
 
+Schema nameless_comm(std::uint64_t number) {
+  return {kStaticIds + number,
+          sizeof(nameless::Comm),
+          {int_entry("Rank", 0), int_entry("No. of ranks", offsetof(nameless::Comm, n_ranks)),
+           int_entry("CUDA device", offsetof(nameless::Comm, device))}};
+}
+
+// NCCL 2.24 has no AlltoAll, Gather and Scatter.
+Schema nameless_call_schema(Function function) {
+  const auto bytes = entry(NVTX_PAYLOAD_ENTRY_TYPE_SIZE, "Message size [bytes]", 0);
+  const auto root = int_entry("Root", offsetof(nameless::Rooted, root));
+  const auto peer = int_entry("Peer rank", offsetof(nameless::Rooted, root));
+  const auto operation = [](std::size_t offset) { return entry(kOldReductionEnum, "Reduction operation", offset); };
+  const auto reduction = operation(offsetof(nameless::Reduction, operation));
+  switch (function) {
+    case Function::kAllReduce:
+      return {kStaticIds + 5, sizeof(nameless::Reduction), {bytes, reduction}};
+    case Function::kReduceScatter:
+      return {kStaticIds + 7, sizeof(nameless::Reduction), {bytes, reduction}};
+    case Function::kBroadcast:
+      return {kStaticIds + 6, sizeof(nameless::Rooted), {bytes, root}};
+    case Function::kReduce:
+      return {
+          kStaticIds + 8, sizeof(nameless::Reduce), {bytes, root, operation(offsetof(nameless::Reduce, operation))}};
+    case Function::kSend:
+      return {kStaticIds + 9, sizeof(nameless::Rooted), {bytes, peer}};
+    case Function::kRecv:
+      return {kStaticIds + 10, sizeof(nameless::Rooted), {bytes, peer}};
+    default:
+      return {kStaticIds + 4, sizeof(nameless::Collective), {bytes}};
+  }
+}
+
 }  // namespace
 
-Schema call_schema(Function function) {
+Schema call_schema(Function function, bool has_comms) {
+  if (!has_comms) {
+    return nameless_call_schema(function);
+  }
   const auto root = int_entry("Root", offsetof(Rooted, root));
   const auto peer = int_entry("Peer rank", offsetof(Rooted, root));
   const auto operation = operation_entry(offsetof(Reduction, operation));
@@ -72,13 +109,20 @@ Schema call_schema(Function function) {
   return call<Rooted>(18, {root});
 }
 
-Schema comm_init_schema() {
-  return comm(0);
+Schema comm_init_schema(bool has_comms) {
+  return has_comms ? comm(0) : nameless_comm(0);
 }
-Schema comm_destroy_schema() {
-  return comm(2);
+Schema comm_destroy_schema(bool has_comms) {
+  return has_comms ? comm(2) : nameless_comm(2);
 }
-Schema comm_split_schema() {
+Schema comm_split_schema(bool has_comms) {
+  if (!has_comms) {
+    return {kStaticIds + 13,
+            sizeof(nameless::Split),
+            {int_entry("Rank", 0), int_entry("No. of ranks", offsetof(nameless::Split, n_ranks)),
+             int_entry("CUDA device", offsetof(nameless::Split, device)),
+             int_entry("Color", offsetof(nameless::Split, color)), int_entry("Key", offsetof(nameless::Split, key))}};
+  }
   return {kStaticIds + 13,
           sizeof(Split),
           {comm_entry(), entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "Parent NCCL communicator ID", offsetof(Split, parent)),
@@ -100,7 +144,7 @@ void register_schema(nvtxDomainHandle_t domain, const Schema& schema) {
   nvtxPayloadSchemaRegister(domain, &attributes);
 }
 
-void register_reductions(nvtxDomainHandle_t domain) {
+void register_reductions(nvtxDomainHandle_t domain, bool has_comms) {
   std::array<nvtxPayloadEnum_t, kReductions.size()> values{};
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = {kReductions[i].name, static_cast<std::uint64_t>(kReductions[i].value), 0};
@@ -111,7 +155,7 @@ void register_reductions(nvtxDomainHandle_t domain) {
   attributes.entries = values.data();
   attributes.numEntries = values.size();
   attributes.sizeOfEnum = sizeof(int);
-  attributes.schemaId = kReductionEnum;
+  attributes.schemaId = has_comms ? kReductionEnum : kOldReductionEnum;
   nvtxPayloadEnumRegister(domain, &attributes);
 }
 

@@ -1,8 +1,11 @@
 #include "tests/puppets/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string_view>
+
+#include "tests/puppets/profiler_abi.h"
 
 namespace jaxprof::puppets {
 namespace {
@@ -103,18 +106,74 @@ bool set_crash(std::string_view value, Options* options) {
   return true;
 }
 
+// A version alone leaves both interfaces on.
 bool set_api(std::string_view value, Options* options) {
-  options->uses_plugin = options->uses_nvtx = false;
-  for (const std::string_view word : split(value, ',')) {
+  const auto words = split(value, ',');
+  const bool has_interface =
+      std::any_of(words.begin(), words.end(), [](std::string_view word) { return !parse_integer<int>(word); });
+  if (has_interface) {
+    options->uses_plugin = options->uses_nvtx = false;
+  }
+  for (const std::string_view word : words) {
+    const auto version = parse_integer<int>(word, 1);
     if (word == "plugin") {
       options->uses_plugin = true;
     } else if (word == "nvtx") {
       options->uses_nvtx = true;
+    } else if (version && *version <= profiler_abi::kNewestVersion) {
+      options->api_version = *version;
     } else if (word != "none") {
       return false;
     }
   }
   return true;
+}
+
+template <typename Value>
+struct Word {
+  const char* option;
+  Value value;
+};
+constexpr std::array<Word<LaunchThread>, 3> kLaunchThreads{
+    {{"user", LaunchThread::kUser}, {"async", LaunchThread::kAsync}, {"callback", LaunchThread::kCallback}}};
+constexpr std::array<Word<Carrier>, 3> kCarriers{
+    {{"kernel", Carrier::kKernel}, {"symmetric", Carrier::kSymmetricKernel}, {"copy", Carrier::kCopyEngines}}};
+
+template <typename Value, std::size_t n>
+bool set_word(const std::array<Word<Value>, n>& words, std::string_view value, Value* target) {
+  const Word<Value>* const found = find_option(words, value);
+  if (found != nullptr) {
+    *target = found->value;
+  }
+  return found != nullptr;
+}
+
+bool set_hazards(std::string_view value, Options* options) {
+  for (const std::string_view word : split(value, ',')) {
+    const HazardName* const found = find_option(kHazards, word);
+    if (found == nullptr) {
+      return false;
+    }
+    options->hazards |= found->bit;
+  }
+  return true;
+}
+
+// What the release cannot do. "" if nothing.
+std::string contradiction(const Options& options) {
+  const auto is_new = [](Operation operation) {
+    return operation == Operation::kAlltoAll || operation == Operation::kGather || operation == Operation::kScatter;
+  };
+  if (options.api_version < 5 && std::any_of(options.operations.begin(), options.operations.end(), is_new)) {
+    return "alltoall, gather and scatter came with NCCL 2.28, which is --api 5";
+  }
+  if (options.api_version < 4 && options.how.carrier == Carrier::kSymmetricKernel) {
+    return "symmetric kernels came with NCCL 2.27, which is --api 4";
+  }
+  if (options.api_version < 5 && options.how.carrier == Carrier::kCopyEngines) {
+    return "collectives by copy engines came with NCCL 2.28, which is --api 5";
+  }
+  return "";
 }
 
 // False if there is no such option or its value is wrong.
@@ -131,6 +190,19 @@ bool set(std::string_view name, std::string_view value, Options* options) {
   if (name == "--late") return set_late(value, options);
   if (name == "--crash-after") return set_crash(value, options);
   if (name == "--api") return set_api(value, options);
+  if (name == "--launch") return set_word(kLaunchThreads, value, &options->how.launch);
+  if (name == "--by") return set_word(kCarriers, value, &options->how.carrier);
+  if (name == "--graph") return set_integer(value, 1, &options->n_replays);
+  if (name == "--hazard") return set_hazards(value, options);
+  if (name == "--user-tag") {
+    const auto tag = parse_integer<std::uint64_t>(value);
+    options->how.user_tag = tag.value_or(0);
+    return tag.has_value();
+  }
+  if (name == "--comm-name") {
+    options->comm_name = value;
+    return !value.empty();
+  }
   if (name == "--log") {
     options->log_template = value;
     return !value.empty();
@@ -154,7 +226,7 @@ bool set(std::string_view name, std::string_view value, Options* options) {
 
 std::string usage() {
   return "usage: nccl_puppet [OPTION VALUE]...\n"
-         "Runs MPI collectives and speaks to a profiler as NCCL 2.28 does.\n"
+         "Runs MPI collectives and speaks to a profiler as NCCL does.\n"
          "  --ops LIST           of allreduce allgather reducescatter broadcast reduce alltoall gather scatter\n"
          "                       sendrecv (ring, one group) group (ncclGroupStart, AllReduces, ncclGroupEnd)\n"
          "  --sizes LIST         bytes a call, NCCL's per-rank convention; K, M, G (1K,64K,1M)\n"
@@ -168,7 +240,16 @@ std::string usage() {
          "  --late RANK:MS[:N]   RANK sleeps MS milliseconds before each (each N-th) of its calls\n"
          "  --sync call|iteration  wait for the transfer after each call or only after each iteration (call)\n"
          "  --ranks-per-node N   pretend nodes of N ranks\n"
-         "  --api LIST           of plugin nvtx none (plugin,nvtx)\n"
+         "  --api LIST           of plugin nvtx none (plugin,nvtx), and the profiler interface's version: 1 (NCCL "
+         "2.23),\n"
+         "                       2 (2.24), 3 (2.26), 4 (2.27), 5 (2.28), 6 (2.29), 7 (2.31) (5)\n"
+         "  --launch THREAD      user; async: NCCL's own, as of non-blocking communicators; callback: CUDA's reports "
+         "(user)\n"
+         "  --by WHAT            kernel, symmetric (kernel) or copy (engines), for functions that can be (kernel)\n"
+         "  --graph K            each operation goes into a CUDA graph, which is launched K times\n"
+         "  --hazard LIST        of foreign null-context strays mask late reload fork flood; see README.md\n"
+         "  --user-tag N         of every call, from version 7 on (0)\n"
+         "  --comm-name NAME     of every communicator (none, as with XLA)\n"
          "  --log TEMPLATE       the puppet's own account; %r rank, %p process id, %h host\n"
          "  --exit-code N        exit status (0)\n"
          "  --crash-after N[:RANK]  SIGSEGV after N calls, on RANK only\n";
@@ -216,6 +297,10 @@ std::optional<Options> parse_options(int argc, char** argv, std::string* error) 
                (value == nullptr ? "' (no value)" : "' with value '" + std::string(value) + "'") + "; see --help";
       return std::nullopt;
     }
+  }
+  if (const std::string reason = contradiction(options); !reason.empty()) {
+    *error = reason;
+    return std::nullopt;
   }
   return options;
 }

@@ -2,11 +2,13 @@
 // interfaces to use and how to end. Parsing is strict: an unknown word is an error, never a guess.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tests/puppets/call_settings.h"
 #include "tests/puppets/nccl_types.h"
 
 namespace jaxprof::puppets {
@@ -30,6 +32,22 @@ struct Lateness {
   int every = 1;  // before each `every`-th call of that rank
 };
 
+// What is done to the profiler beside the calls (hazards.h).
+struct HazardName {
+  const char* option;
+  unsigned bit;
+};
+inline constexpr unsigned kForeign = 1, kNullContext = 2, kStrays = 4, kMask = 8, kLate = 16, kReload = 32, kFork = 64,
+                          kFlood = 128;
+inline constexpr std::array<HazardName, 8> kHazards{{{"foreign", kForeign},
+                                                     {"null-context", kNullContext},
+                                                     {"strays", kStrays},
+                                                     {"mask", kMask},
+                                                     {"late", kLate},
+                                                     {"reload", kReload},
+                                                     {"fork", kFork},
+                                                     {"flood", kFlood}}};
+
 struct Options {
   std::vector<Operation> operations{Operation::kAllReduce};
   std::vector<std::size_t> sizes_bytes{1U << 10U, 64U << 10U, 1U << 20U};  // count x type size, per call
@@ -43,6 +61,11 @@ struct Options {
   const Reduction* reduction = find_option(kReductions, "sum");
   std::optional<Lateness> late;
   std::string log_template;
+  int api_version = 5;  // of the profiler interface; it tells the release of NCCL
+  CallSettings how;     // carrier of collectives, launching thread, user tag
+  int n_replays = 0;    // > 0: every operation goes into a CUDA graph, which is launched so often
+  unsigned hazards = 0;
+  std::string comm_name;  // "": none
   bool uses_plugin = true;
   bool uses_nvtx = true;
   bool synchronizes_each_call = true;
@@ -51,6 +74,11 @@ struct Options {
   int crash_rank = -1;                  // -1: every rank
   bool wants_help = false;
 };
+
+// NCCL up to 2.24, which version 2 stands for, names no communicator in its NVTX payloads.
+constexpr bool has_comms_in_nvtx(int api_version) {
+  return api_version > 2;
+}
 
 // The usage text.
 std::string usage();

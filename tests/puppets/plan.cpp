@@ -37,7 +37,9 @@ Task p2p_task(const Call& call, Function function, const void* buffer, int peer,
               .bytes = call.bytes(),
               .root = peer,
               .tuning = {nullptr, nullptr, 2},
-              .n_record = n_record};
+              .n_record = n_record,
+              .type = call.type,
+              .reduction = call.reduction};
 }
 
 Task collective_task(const Call& call, std::size_t n_record) {
@@ -50,7 +52,52 @@ Task collective_task(const Call& call, std::size_t n_record) {
               .bytes = call.bytes(),
               .root = call.root,
               .tuning = tune(call.function, call.bytes()),
-              .n_record = n_record};
+              .n_record = n_record,
+              .type = call.type,
+              .reduction = call.reduction};
+}
+
+bool can_carry(Carrier carrier, Function function) {
+  switch (carrier) {
+    case Carrier::kKernel:
+      return true;
+    case Carrier::kSymmetricKernel:
+      return function == Function::kAllReduce || function == Function::kAllGather ||
+             function == Function::kReduceScatter;
+    case Carrier::kCopyEngines:
+      return function == Function::kAllGather || is_decomposed(function);
+  }
+  return false;
+}
+
+// Of kernels: as in NCCL's generated device code.
+std::string kernel_type(const Task& task) {
+  const std::string name = task.type->option;
+  const std::string bits = std::to_string(8 * task.type->size_bytes);
+  return name == "bfloat16" ? name.substr(0, 2) + bits : name.substr(0, 1) + bits;
+}
+std::string kernel_reduction(const Task& task) {
+  const std::string name = task.reduction->option;
+  const bool is_float = std::string(task.type->option).find("float") != std::string::npos;
+  if (name == "sum") return "Sum";
+  if (name == "prod") return "Prod";
+  if (name == "avg") return is_float ? "PreMulSum" : "SumPostDiv";
+  return "MinMax";
+}
+
+// The C++ symbol of a kernel with these parameters.
+std::string mangled(const std::string& name, const char* parameters = "24ncclDevKernelArgsStorageILm4096EE") {
+  return "_Z" + std::to_string(name.size()) + name + parameters;
+}
+
+std::string symmetric_kernel_name(const Task& task) {
+  const std::string name = std::string("ncclSymkDevKernel_") + event_name(task.function);
+  const char* const parameters = "21ncclSymkDevWorkArgs4K";
+  if (task.function == Function::kAllGather) {
+    return mangled(name + "_LL", parameters);
+  }
+  const char* const how = task.function == Function::kAllReduce ? "_RSxLD_AGxST" : "_LD";
+  return mangled(name + how + "_sum_" + kernel_type(task), parameters);
 }
 
 }  // namespace
@@ -84,7 +131,33 @@ void Plan::arrange() {
                    [this](const Task& a, const Task& b) { return distance(a, *comm) < distance(b, *comm); });
 }
 
-std::vector<Task> make_tasks(const Call& call, std::size_t n_record) {
+std::string kernel_name(const Plan& plan) {
+  if (plan.collectives.empty()) {
+    return mangled("ncclDevKernel_SendRecv");
+  }
+  const Task& task = plan.collectives.front();
+  if (plan.carrier == Carrier::kSymmetricKernel) {
+    return symmetric_kernel_name(task);
+  }
+  std::string name = event_name(task.function);
+  if (has_reduction(task.function)) {
+    name += "_" + kernel_reduction(task) + "_" + kernel_type(task);
+  }
+  // NCCL builds kernels for LL only; they carry out the other protocols too.
+  return mangled("ncclDevKernel_" + name + "_" + task.tuning.algorithm + "_LL");
+}
+
+unsigned kernel_channels(const Plan& plan) {
+  unsigned most = 1;
+  for (const auto* const tasks : {&plan.collectives, &plan.p2ps}) {
+    for (const Task& task : *tasks) {
+      most = std::max<unsigned>(most, task.tuning.n_channels);
+    }
+  }
+  return most;
+}
+
+std::vector<Task> make_tasks(const Call& call, std::size_t n_record, Carrier wanted) {
   const Communicator& comm = *call.comm;
   std::vector<Task> tasks;
   if (is_p2p(call.function)) {
@@ -95,8 +168,10 @@ std::vector<Task> make_tasks(const Call& call, std::size_t n_record) {
   if (call.count == 0 || comm.n_ranks == 1) {
     return tasks;  // nothing to do, or a plain copy: NCCL makes no task of it
   }
-  if (!is_decomposed(call.function)) {
+  const Carrier carrier = can_carry(wanted, call.function) ? wanted : Carrier::kKernel;
+  if (!is_decomposed(call.function) || carrier == Carrier::kCopyEngines) {
     tasks.push_back(collective_task(call, n_record));
+    tasks.back().carrier = carrier;
     return tasks;
   }
   const bool is_root = comm.rank == call.root;

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
+#include "tests/puppets/call_settings.h"
 #include "tests/puppets/communicator.h"
 
 namespace jaxprof::puppets {
@@ -28,7 +30,11 @@ struct Task {
   int root;  // peer for sends and receives
   Tuning tuning;
   std::size_t n_record;  // which API call of the group it belongs to
-  int mask = 0;          // as it was at the API call
+  const DataType* type;
+  const Reduction* reduction;
+  Carrier carrier = Carrier::kKernel;
+  std::uint64_t sequence = 0;  // NCCL's number; collectives only
+  std::uint64_t mask = 0;      // as it was at the API call
   void* group_api = nullptr;
   void* api = nullptr;    // CollApi or P2pApi handle
   void* event = nullptr;  // Coll or P2p handle
@@ -36,7 +42,9 @@ struct Task {
 
 struct Plan {
   Communicator* comm;
-  void* stream;
+  Stream* stream;
+  Carrier carrier = Carrier::kKernel;  // of all its tasks
+  bool is_captured = false;            // into a CUDA graph
   std::vector<Task> collectives;
   std::vector<Task> p2ps;
   void* kernel_launch = nullptr;
@@ -49,6 +57,13 @@ struct Plan {
 };
 
 // Tasks of one API call, in the order in which NCCL appends them: one, or the sends and receives of a decomposed one.
-std::vector<Task> make_tasks(const Call& call, std::size_t n_record);
+// `wanted` is taken where the function can be carried out so.
+std::vector<Task> make_tasks(const Call& call, std::size_t n_record, Carrier wanted = Carrier::kKernel);
+
+// The kernel that NCCL would launch for the plan, as its symbol: that of the first collective, which carries out others
+// too, or of sends and receives.
+std::string kernel_name(const Plan& plan);
+// Its grid: one block a channel.
+unsigned kernel_channels(const Plan& plan);
 
 }  // namespace jaxprof::puppets

@@ -72,17 +72,23 @@ void ProfilerPlugin::load() {
     status_ = "not found: " + std::string(reason == nullptr ? path : reason);
     return;
   }
-  // The newest interface first; 2.28 knows nothing newer than version 5, and the puppet speaks no older one.
-  table_ = static_cast<const profiler_abi::PluginV5*>(dlsym(library_, profiler_abi::kSymbolV5));
-  if (table_ == nullptr) {
-    status_ = "no " + std::string(profiler_abi::kSymbolV5) + " in " + path;
+  for (int version = newest_version_; version > 0 && !calls_.is_loaded(); --version) {
+    const std::string symbol = "ncclProfiler_v" + std::to_string(version);
+    if (const void* const table = dlsym(library_, symbol.c_str()); table != nullptr) {
+      calls_ = ProfilerCalls(version, table);
+    }
+  }
+  if (!calls_.is_loaded()) {
+    status_ = "no ncclProfiler_v" + std::to_string(newest_version_) + " or older in " + path;
     dlclose(library_);
     library_ = nullptr;
     return;
   }
   n_references_ = 1;
   state_ = State::kLoaded;
-  status_ = "loaded " + std::string(table_->name == nullptr ? "?" : table_->name) + " from " + path;
+  const char* const plugin = calls_.name();
+  status_ = "loaded " + std::string(plugin == nullptr ? "?" : plugin) + " version " + std::to_string(calls_.version()) +
+            " from " + path;
 }
 
 void ProfilerPlugin::unload() {
@@ -92,26 +98,25 @@ void ProfilerPlugin::unload() {
   }
   dlclose(library_);
   library_ = nullptr;
-  table_ = nullptr;
+  calls_ = {};
   state_ = State::kReady;  // a later communicator loads again
 }
 
 void ProfilerPlugin::init(Communicator& comm) {
   load();
-  if (table_ == nullptr) {
+  if (!calls_.is_loaded()) {
     return;
   }
-  // Up to 2.30.2 NCCL goes on after a failed init, with whatever context the plugin left. XLA sets no name.
-  const int error = table_->init(&comm.profiler_context, comm.id, &mask_, nullptr, comm.n_nodes, comm.n_ranks,
-                                 comm.rank, log_message);
+  // Up to 2.30.2 NCCL goes on after a failed init, with whatever context the plugin left.
+  const int error = calls_.init(comm, &mask_, log_message);
   if (error != 0) {
     log_message(3, 1, __FILE__, __LINE__, "Profiler init failed with error %d. Continue without profiler.", error);
   }
 }
 
 void ProfilerPlugin::finalize(Communicator& comm) {
-  if (table_ != nullptr && comm.profiler_context != nullptr) {
-    table_->finalize(comm.profiler_context);
+  if (calls_.is_loaded() && comm.profiler_context != nullptr) {
+    calls_.finalize(comm.profiler_context);
   }
   unload();
 }

@@ -24,17 +24,23 @@ class ProxyThread {
 
   // Queues the network operations of `task`, if its ring neighbours or its peer are on another node. Launching thread.
   void post(const Task& task);
+  // Queues what the channels of `task`'s kernel stamped. Stream's thread.
+  void post_kernel(const Task& task, std::int64_t begin_raw_ns, std::int64_t end_raw_ns);
 
  private:
   struct Operation {
     void* task_event;
-    int mask;
+    std::uint64_t mask;
     int peer;
     bool is_send;
     std::size_t bytes;
+    int n_channels = 0;  // > 0: a kernel's, with its times
+    std::int64_t begin_raw_ns = 0;
+    std::int64_t end_raw_ns = 0;
   };
   void run();
   void report(const Operation& operation) const;
+  void report_kernel(const Operation& operation) const;
   void report_step(void* op_event, const Operation& operation, int step) const;
 
   const ProfilerPlugin& plugin_;

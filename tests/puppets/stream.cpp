@@ -77,7 +77,20 @@ void start(const Call& call, std::vector<MPI_Request>* requests) {
 
 }  // namespace
 
+Stream::Stream(const TruthLog& log, Gpu* gpu, int device) : log_(log), gpu_(gpu), device_(device) {
+  if (gpu_ == nullptr) {
+    thread_ = std::thread([this] { run(); });
+    return;
+  }
+  gpu_->use_device(device_);
+  cuda_stream_ = gpu_->create_stream();
+}
+
 Stream::~Stream() {
+  if (gpu_ != nullptr) {
+    synchronize();
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     is_ending_ = true;
@@ -86,17 +99,83 @@ Stream::~Stream() {
   thread_.join();
 }
 
-void Stream::launch(std::vector<QueuedCall> calls) {
+void Stream::launch(Launch launch) {
+  auto item = std::make_unique<Item>(Item{this, std::move(launch), is_capturing_});
+  Item* const queued = item.get();
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(calls));
+    items_.push_back(std::move(item));
+    if (gpu_ == nullptr) {
+      (is_capturing_ ? captured_.push_back(queued) : queue_.push_back(queued));
+    }
+  }
+  gpu_ != nullptr ? launch_on_gpu(queued) : changed_.notify_all();
+}
+
+void Stream::launch_on_gpu(Item* item) {
+  gpu_->use_device(device_);
+  if (item->launch.before != nullptr) {
+    gpu_->launch_host_function(run_before, item, cuda_stream_);
+  }
+  if (!item->launch.kernel.empty()) {
+    gpu_->launch_kernel(item->launch.kernel, run_kernel, item->launch.n_channels, cuda_stream_, item);
+    return;
+  }
+  gpu_->launch_host_function(run_copies, item, cuda_stream_);
+}
+
+void Stream::run_kernel(FakeCudaExecution* execution) {
+  auto* const item = reinterpret_cast<Item*>(execution->parameters[0]);
+  item->stream->carry_out(*item, execution);
+}
+void Stream::run_before(void* item) {
+  static_cast<Item*>(item)->launch.before();
+}
+void Stream::run_copies(void* item) {
+  auto* const copies = static_cast<Item*>(item);
+  copies->stream->carry_out(*copies, nullptr);
+}
+
+void Stream::begin_capture() {
+  is_capturing_ = true;
+  if (gpu_ != nullptr) {
+    gpu_->use_device(device_);
+    gpu_->begin_capture(cuda_stream_);
+  }
+}
+
+void Stream::end_capture() {
+  is_capturing_ = false;
+  if (gpu_ != nullptr) {
+    graph_ = gpu_->end_capture(cuda_stream_);
+  }
+}
+
+void Stream::replay() {
+  if (gpu_ != nullptr) {
+    gpu_->launch_graph(graph_, cuda_stream_);
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.insert(queue_.end(), captured_.begin(), captured_.end());
   }
   changed_.notify_all();
 }
 
 void Stream::synchronize() {
+  if (gpu_ != nullptr) {
+    gpu_->use_device(device_);
+    gpu_->synchronize(cuda_stream_);
+    if (graph_ != nullptr) {
+      gpu_->destroy_graph(graph_);
+      graph_ = nullptr;
+    }
+  }
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return queue_.empty() && !is_busy_; });
+  captured_.clear();
+  items_.clear();
 }
 
 void Stream::run() {
@@ -106,21 +185,26 @@ void Stream::run() {
     if (queue_.empty()) {
       return;
     }
-    const std::vector<QueuedCall> calls = std::move(queue_.front());
+    Item& item = *queue_.front();
     queue_.pop_front();
     is_busy_ = true;
     lock.unlock();
-    carry_out(calls);
+    if (item.launch.before != nullptr) {
+      item.launch.before();
+    }
+    carry_out(item, nullptr);
     lock.lock();
     is_busy_ = false;
     changed_.notify_all();
   }
 }
 
-void Stream::carry_out(const std::vector<QueuedCall>& calls) {
+void Stream::carry_out(Item& item, FakeCudaExecution* execution) {
+  const std::vector<QueuedCall>& calls = item.launch.calls;
   std::vector<MPI_Request> requests;
   std::vector<std::int64_t> begin_raw_ns;
   std::vector<std::int64_t> end_raw_ns;
+  const std::int64_t launch_begin_raw_ns = raw_ns();
   for (const QueuedCall& queued : calls) {
     begin_raw_ns.push_back(raw_ns());
     start(queued.call, &requests);
@@ -130,10 +214,31 @@ void Stream::carry_out(const std::vector<QueuedCall>& calls) {
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
   const std::int64_t all_done_raw_ns = raw_ns();
+  TruthLog::Execution how;
+  how.kernel_begin_raw_ns = launch_begin_raw_ns;
+  how.kernel_end_raw_ns = all_done_raw_ns;
+  if (item.is_captured) {
+    how.replay = item.n_runs++;
+  }
+  if (execution != nullptr) {
+    execution->begin_ns = launch_begin_raw_ns;
+    execution->end_ns = all_done_raw_ns;
+    execution->clock = kFakeCudaClockRaw;
+    how.kernel = item.launch.kernel;
+    how.n_blocks = item.launch.n_channels;
+    how.correlation = execution->correlation;
+    how.stream = execution->stream;
+    how.graph_node = execution->graph_node;
+  }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Call& call = calls[i].call;
-    log_.transfer(call, calls[i].n_call, begin_raw_ns[i], is_p2p(call.function) ? all_done_raw_ns : end_raw_ns[i]);
+    how.begin_raw_ns = begin_raw_ns[i];
+    how.end_raw_ns = is_p2p(call.function) ? all_done_raw_ns : end_raw_ns[i];
+    log_.transfer(call, calls[i].n_call, how);
     absorb(call);
+  }
+  if (item.launch.after != nullptr) {
+    item.launch.after(launch_begin_raw_ns, all_done_raw_ns);
   }
 }
 

@@ -64,17 +64,27 @@ void TruthLog::call(const CallRecord& record) const {
   line.add("algorithm", record.tuning.algorithm).add("protocol", record.tuning.protocol);
   line.number("n_channels", record.tuning.n_channels);
   add_optional(line, "group", record.n_group);
+  line.number("captured", record.is_captured ? 1 : 0);
   line.number("iteration", record.iteration).number("slept_ns", record.slept_ns);
   line.number("before_raw_ns", record.before_raw_ns).number("after_raw_ns", record.after_raw_ns);
   file_.write(line.number("before_realtime_ns", record.before_realtime_ns));
 }
 
-void TruthLog::transfer(const Call& call, std::uint64_t n_call, std::int64_t begin_raw_ns,
-                        std::int64_t end_raw_ns) const {
+void TruthLog::transfer(const Call& call, std::uint64_t n_call, const Execution& how) const {
   RecordLine line("transfer");
-  line.number("rank", rank_).hex("comm", call.comm->id).add("function", event_name(call.function));
-  line.unsigned_number("n_call", n_call).number("begin_raw_ns", begin_raw_ns).number("end_raw_ns", end_raw_ns);
+  line.number("rank", rank_).hex("comm", call.comm->id).number("comm_rank", call.comm->rank);
+  line.add("function", event_name(call.function)).unsigned_number("n_call", n_call);
+  line.number("begin_raw_ns", how.begin_raw_ns).number("end_raw_ns", how.end_raw_ns);
+  line.add("kernel", how.kernel.empty() ? "-" : how.kernel).unsigned_number("n_blocks", how.n_blocks);
+  line.number("kernel_begin_raw_ns", how.kernel_begin_raw_ns).number("kernel_end_raw_ns", how.kernel_end_raw_ns);
+  line.unsigned_number("correlation", how.correlation).unsigned_number("stream", how.stream);
+  line.unsigned_number("graph_node", how.graph_node);
+  add_optional(line, "replay", how.replay);
   file_.write(line);
+}
+
+void TruthLog::hazard(const std::string& name, std::uint64_t n_events) const {
+  file_.write(RecordLine("hazard").number("rank", rank_).add("name", name).unsigned_number("n_events", n_events));
 }
 
 void TruthLog::group(std::uint64_t n_group, std::size_t n_calls, std::int64_t begin_raw_ns,

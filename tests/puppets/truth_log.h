@@ -19,6 +19,7 @@ struct CallRecord {
   std::optional<std::uint64_t> sequence;  // NCCL's counter; only collectives that are launched as such have one
   Tuning tuning{"-", "-", 0};
   std::optional<std::uint64_t> n_group;  // ordinal of the explicit group, per process
+  bool is_captured = false;              // into a CUDA graph: it moves data when that is launched
   std::int64_t iteration;
   std::int64_t slept_ns;  // the deliberate delay before the call
   std::int64_t before_raw_ns = 0;
@@ -36,11 +37,25 @@ class TruthLog {
   void plugin(const std::string& status) const;
   void comm(const Communicator& comm, std::uint64_t parent, int color, int key) const;
   void call(const CallRecord& record) const;
-  // The data transfer of one call, as the stream thread saw it. CLOCK_MONOTONIC_RAW.
-  void transfer(const Call& call, std::uint64_t n_call, std::int64_t begin_raw_ns, std::int64_t end_raw_ns) const;
+  // How the data of a call moved, by the account of who moved it. CLOCK_MONOTONIC_RAW.
+  struct Execution {
+    std::int64_t begin_raw_ns = 0;  // of this call
+    std::int64_t end_raw_ns = 0;
+    std::int64_t kernel_begin_raw_ns = 0;  // of the kernel, which may carry out several calls
+    std::int64_t kernel_end_raw_ns = 0;
+    std::string kernel;  // its symbol, "" where no driver launched one
+    unsigned n_blocks = 0;
+    std::uint32_t correlation = 0;  // of the driver call that launched it, or the graph
+    std::uint32_t stream = 0;       // CUPTI's number
+    std::uint64_t graph_node = 0;
+    std::optional<std::uint64_t> replay;  // of a captured graph, from 0
+  };
+  void transfer(const Call& call, std::uint64_t n_call, const Execution& how) const;
   void group(std::uint64_t n_group, std::size_t n_calls, std::int64_t begin_raw_ns, std::int64_t end_raw_ns) const;
   void iteration(std::int64_t iteration, std::int64_t begin_raw_ns, std::int64_t begin_realtime_ns,
                  std::int64_t end_raw_ns) const;
+  // Something done to the profiler beside the calls, and how many events that was.
+  void hazard(const std::string& name, std::uint64_t n_events) const;
   void footer(std::uint64_t n_calls, std::uint64_t digest) const;
 
  private:

@@ -3,6 +3,7 @@
 // and the MPI transfer of a call all start here, in NCCL's order. Used by one thread only.
 #pragma once
 
+#include <thread>
 #include <vector>
 
 #include "tests/puppets/nvtx_ranges.h"
@@ -14,14 +15,25 @@ namespace jaxprof::puppets {
 
 class UserThread {
  public:
-  UserThread(const ProfilerPlugin& plugin, const NvtxRanges& ranges, const TruthLog& log, Stream& stream)
-      : events_(plugin), ranges_(ranges), log_(log), stream_(stream) {}
+  UserThread(const ProfilerPlugin& plugin, const NvtxRanges& ranges, const TruthLog& log, Stream& stream,
+             const CallSettings& settings = {})
+      : plugin_(plugin),
+        events_(plugin, settings.user_tag),
+        ranges_(ranges),
+        log_(log),
+        stream_(stream),
+        settings_(settings) {}
 
   // ncclGroupStart, ncclGroupEnd.
   void group_start();
   void group_end();
   // ncclAllReduce and so on. `slept_ns` is how long the thread delayed itself before; it is only logged.
   void call(const Call& call, std::int64_t slept_ns);
+
+  // Calls in between go into a CUDA graph, on the thread's own stream; replay() launches it.
+  void begin_capture();
+  void end_capture();
+  void replay() { stream_.replay(); }
 
   // Iteration number for the log lines of the calls that follow.
   void set_iteration(std::int64_t iteration) { iteration_ = iteration; }
@@ -32,16 +44,24 @@ class UserThread {
   void enter() { ++depth_; }
   void leave();
   void append(const Call& call, std::size_t n_record);
-  Plan& plan_of(Communicator& comm);
+  Plan& plan_of(const Call& call, Carrier carrier);
   void launch();
-  void launch_plan(Plan& plan);
+  void number_tasks();
+  void launch_plan(Plan plan);
+  std::vector<Stream::QueuedCall> calls_of(const Plan& plan) const;
+  void report(Plan& plan) const;
+  void wait_for_launch();
   void write_records();
 
+  const ProfilerPlugin& plugin_;
   const ProfilerEvents events_;
   const NvtxRanges& ranges_;
   const TruthLog& log_;
   Stream& stream_;
+  const CallSettings settings_;
+  std::thread launcher_;  // kAsync
   int depth_ = 0;
+  bool is_captured_ = false;
   bool is_in_group_ = false;
   std::int64_t group_begin_raw_ns_ = 0;
   std::vector<CallRecord> records_;  // of the open outermost group

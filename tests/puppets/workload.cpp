@@ -36,8 +36,13 @@ void fill(std::vector<std::byte>& buffer, const DataType& type, int value) {
 }  // namespace
 
 Workload::Workload(const Options& options, std::vector<Communicator*> comms, int world_rank, UserThread& thread,
-                   const TruthLog& log)
-    : options_(options), comms_(std::move(comms)), world_rank_(world_rank), thread_(thread), log_(log) {
+                   const TruthLog& log, Hazards& hazards)
+    : options_(options),
+      comms_(std::move(comms)),
+      world_rank_(world_rank),
+      thread_(thread),
+      log_(log),
+      hazards_(hazards) {
   std::size_t largest = 0;
   for (const std::size_t size : options_.sizes_bytes) {
     largest = std::max(largest, size);
@@ -56,6 +61,7 @@ void Workload::run() {
     const std::int64_t begin_realtime_ns = realtime_ns();
     const std::int64_t begin_raw_ns = raw_ns();
     thread_.set_iteration(iteration);
+    hazards_.before_iteration(iteration);
     {
       const StepRange step(options_.uses_nvtx, iteration);
       run_iteration();
@@ -69,12 +75,26 @@ void Workload::run_iteration() {
   for (Communicator* const comm : comms_) {
     for (const Operation operation : options_.operations) {
       for (const std::size_t size_bytes : options_.sizes_bytes) {
-        run_operation(operation, size_bytes, *comm);
-        if (options_.synchronizes_each_call) {
+        if (options_.n_replays > 0) {
+          run_graph(operation, size_bytes, *comm);
+        } else {
+          run_operation(operation, size_bytes, *comm);
+        }
+        if (options_.synchronizes_each_call || options_.n_replays > 0) {
           thread_.stream().synchronize();
         }
       }
     }
+  }
+}
+
+// Each operation becomes a graph of its own, so that capture and launches lie close together.
+void Workload::run_graph(Operation operation, std::size_t size_bytes, Communicator& comm) {
+  thread_.begin_capture();
+  run_operation(operation, size_bytes, comm);
+  thread_.end_capture();
+  for (int i = 0; i < options_.n_replays; ++i) {
+    thread_.replay();
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/puppets/comm_lifecycle.h"
+#include "tests/puppets/hazards.h"
 #include "tests/puppets/options.h"
 #include "tests/puppets/user_thread.h"
 
@@ -15,13 +16,14 @@ class Workload {
  public:
   // `comms`: the thread's own, same order on all ranks. `world_rank` decides about lateness and crash.
   Workload(const Options& options, std::vector<Communicator*> comms, int world_rank, UserThread& thread,
-           const TruthLog& log);
+           const TruthLog& log, Hazards& hazards);
 
   // Runs all iterations and waits for the transfers.
   void run();
 
  private:
   void run_iteration();
+  void run_graph(Operation operation, std::size_t size_bytes, Communicator& comm);
   void run_operation(Operation operation, std::size_t size_bytes, Communicator& comm);
   Call make_call(Function function, std::size_t size_bytes, Communicator& comm, int root_or_peer);
   void issue(const Call& call);
@@ -32,6 +34,7 @@ class Workload {
   const int world_rank_;
   UserThread& thread_;
   const TruthLog& log_;
+  Hazards& hazards_;
   std::vector<std::byte> send_buffer_;
   std::vector<std::byte> receive_buffer_;
 };

@@ -238,21 +238,21 @@ class Discovery(PuppetTest):
             return of_kind(run.logs[0], "plugin")[0]["status"]
 
     def test_a_path_is_opened_as_given(self):
-        self.assertEqual(self.status(PLUGIN), f"loaded recorder from {PLUGIN}")
+        self.assertEqual(self.status(PLUGIN), f"loaded recorder version 5 from {PLUGIN}")
 
     def test_a_name_becomes_a_library_name(self):
         self.assertEqual(self.status("rec", link="libnccl-profiler-rec.so"),
-                         "loaded recorder from libnccl-profiler-rec.so")
+                         "loaded recorder version 5 from libnccl-profiler-rec.so")
 
     def test_unset_tries_the_default_library(self):
-        self.assertEqual(self.status(None, link="libnccl-profiler.so"), "loaded recorder from libnccl-profiler.so")
+        self.assertEqual(self.status(None, link="libnccl-profiler.so"), "loaded recorder version 5 from libnccl-profiler.so")
         self.assertIn("not found", self.status(None))
 
     def test_none_disables(self):
         self.assertEqual(self.status("NONE"), "disabled by NCCL_PROFILER_PLUGIN")
 
     def test_a_prefix_of_static_plugin_means_the_program_itself(self):
-        self.assertIn("no ncclProfiler_v5", self.status("s"))
+        self.assertIn("no ncclProfiler_v5 or older", self.status("s"))
         self.assertIn("loaded recorder", self.status("static", extra={"LD_PRELOAD": PLUGIN}))
 
     def test_a_missing_library_is_not_an_error(self):
