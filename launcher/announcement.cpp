@@ -8,6 +8,7 @@
 
 #include "agent/base/parse_number.h"
 #include "agent/contract/rank_selection.h"
+#include "launcher/window_account.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -109,7 +110,8 @@ std::optional<std::int64_t> count_selected_ranks(const RankSelection& selection,
 }
 
 std::string first_line(const Options& options, const LaunchPlan& plan, const Env& env) {
-  const std::string output = ", output " + plan.directory + "/";
+  const std::string opening = describe_opening(options.recording.window);
+  const std::string output = ", output " + plan.directory + "/" + (opening.empty() ? "" : ", ") + opening;
   const std::string selected = options.selection_words.empty() ? "all" : options.selection_words;
   if (options.has_inner_ranks) {
     return fmt::format("ranks started by {} decide for themselves ({}){}", options.command.front(), selected, output);
@@ -150,7 +152,7 @@ std::string readable_bytes(std::int64_t bytes) {
 }
 
 std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64_t> expected_ranks,
-                      const std::string& directory) {
+                      const std::string& directory, const WindowPlan& window) {
   std::set<std::int64_t> ranks;
   std::int64_t n_without_rank = 0, events = 0, dropped = 0, bytes = 0, kept = 0, failed = 0, n_processes = 0;
   for (const TaskEnd& end : ends) {
@@ -178,6 +180,7 @@ std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64
     const auto noted = std::find_if(ends.begin(), ends.end(), [](const TaskEnd& end) { return !end.notes.empty(); });
     line += "; " + (noted != ends.end() ? noted->notes.front() : "no process called NVTX, CUDA or NCCL");
   }
+  line += describe_windows(ends, window);
   if (failed > 0) line += fmt::format("; {} not recorded", counted(failed, "process", "processes"));
   if (kept > 0) line += fmt::format("; {} left on their nodes", counted(kept, "spool", "spools"));
   return line;

@@ -27,7 +27,7 @@ std::string first_line(const Options& options, const LaunchPlan& plan, const Env
 
 // The line after the last task's end. `expected_ranks`: count_selected_ranks, if known.
 std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64_t> expected_ranks,
-                      const std::string& directory);
+                      const std::string& directory, const WindowPlan& window = {});
 
 // 41200 -> "41 200"; 1234567 -> "1.2 MB".
 std::string grouped(std::int64_t number);

@@ -67,6 +67,7 @@ class Check {
     if (!plan_.is_wrapped) return result_;
     if (!directory) fault(directory.error().message);
     check_names();
+    if (const std::string opening = describe_opening(options_.recording.window); !opening.empty()) remark(opening);
     check_hooks();
     const auto agent = find_agent_library(own_program_path(), env_);
     if (!agent) fault(agent.error().message);
@@ -96,7 +97,11 @@ class Check {
   }
 
   void check_hooks() {
-    for (const ForeignHook& hook : find_foreign_hooks(own_environment())) {
+    const std::vector<std::string> environment = own_environment();
+    if (const std::string around = find_profiler_around(environment); !around.empty()) {
+      remark("started by " + around + ": where it profiles the same processes, kernels are not recorded");
+    }
+    for (const ForeignHook& hook : find_foreign_hooks(environment, hooks_of(options_.recording))) {
       if (options_.on_conflict == OnConflict::kKeep) {
         fault(describe(hook) + " is set; --on-conflict replace takes its place");
       } else {

@@ -13,7 +13,25 @@
 namespace jaxprof::launcher {
 namespace {
 
-constexpr std::array kHookVariables = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "NCCL_PROFILER_PLUGIN"};
+struct HookVariable {
+  const char* name;
+  bool Hooks::*is_needed;
+};
+constexpr std::array kHookVariables = {HookVariable{"CUDA_INJECTION64_PATH", &Hooks::has_cuda},
+                                       HookVariable{"NVTX_INJECTION64_PATH", &Hooks::has_nvtx},
+                                       HookVariable{"NCCL_PROFILER_PLUGIN", &Hooks::has_nccl}};
+
+// Set by a profiler for what it starts, and by nobody else.
+struct ProfilerVariable {
+  const char* name;
+  const char* tool;
+};
+constexpr ProfilerVariable kProfilerVariables[] = {
+    {"NSYS_PROFILING_SESSION_ID", "nsys"},
+    {"QUADD_INJECTION_PROXY", "nsys"},
+    {"NV_COMPUTE_PROFILER_PERFWORKS_DIR", "ncu"},
+    {"NV_NSIGHT_INJECTION_TRANSPORT_TYPE", "ncu"},
+};
 
 // A part of a path in lower case, and whose it is; the first that fits.
 struct KnownTool {
@@ -29,6 +47,7 @@ constexpr KnownTool kKnownTools[] = {
     {"toolsinjection", "nsys"},
     {"inspector", "NCCL inspector"},
     {"comma", "CoMMA"},
+    {"libcupti.so", "CUPTI itself, as some images have it"},
     {"cupti", "a CUPTI tool"},
 };
 
@@ -80,21 +99,47 @@ std::string describe(const ForeignHook& hook) {
   return text;
 }
 
-std::vector<ForeignHook> find_foreign_hooks(const std::vector<std::string>& environment) {
-  std::vector<ForeignHook> hooks;
-  for (const char* variable : kHookVariables) {
-    const std::string* entry = find_entry(environment, variable);
-    if (entry == nullptr) continue;
-    const std::string_view value = value_of(*entry);
-    if (value.empty() || is_agent(value)) continue;
-    hooks.push_back({variable, std::string(value), recognise_tool(value)});
-  }
+Hooks hooks_of(const Recording& recording) {
+  const WindowPlan& window = recording.window;
+  const bool records_cuda = (recording.trace & kTraceCuda) != 0 && recording.cupti != CuptiPolicy::kOff;
+  const bool has_ranges = window.kind == WindowKind::kRange || window.kind == WindowKind::kSteps;
+  Hooks hooks;
+  hooks.has_cuda = records_cuda || window.kind == WindowKind::kProfiler;
+  hooks.has_nvtx = (recording.trace & (kTraceNvtx | kTraceNccl)) != 0 || has_ranges;
+  hooks.has_nccl = (recording.trace & kTraceNccl) != 0;
   return hooks;
 }
 
+std::vector<ForeignHook> find_foreign_hooks(const std::vector<std::string>& environment, const Hooks& hooks) {
+  std::vector<ForeignHook> found;
+  for (const HookVariable& variable : kHookVariables) {
+    const std::string* entry = find_entry(environment, variable.name);
+    if (entry == nullptr || !(hooks.*variable.is_needed)) continue;
+    const std::string_view value = value_of(*entry);
+    if (value.empty() || is_agent(value)) continue;
+    found.push_back({variable.name, std::string(value), recognise_tool(value)});
+  }
+  return found;
+}
+
+std::string find_profiler_around(const std::vector<std::string>& environment) {
+  for (const ProfilerVariable& variable : kProfilerVariables) {
+    if (find_entry(environment, variable.name) == nullptr) continue;
+    return std::string(variable.tool) + " (" + variable.name + ")";
+  }
+  return {};
+}
+
 std::vector<std::string> child_environment(std::vector<std::string> environment, const std::string& agent_path,
-                                           const std::string& session_path) {
-  for (const char* variable : kHookVariables) set_variable(&environment, variable, agent_path);
+                                           const std::string& session_path, const Hooks& hooks) {
+  for (const HookVariable& variable : kHookVariables) {
+    if (hooks.*variable.is_needed) {
+      set_variable(&environment, variable.name, agent_path);
+    } else if (const std::string* entry = find_entry(environment, variable.name);
+               entry != nullptr && is_agent(value_of(*entry))) {
+      environment.erase(environment.begin() + (entry - environment.data()));
+    }
+  }
   set_variable(&environment, kSessionVariable, session_path);
   return environment;
 }
@@ -102,6 +147,10 @@ std::vector<std::string> child_environment(std::vector<std::string> environment,
 std::vector<std::string> environment_difference(const std::vector<std::string>& before,
                                                 const std::vector<std::string>& after) {
   std::vector<std::string> lines;
+  for (const std::string& entry : before) {
+    const std::string name(name_of(entry));
+    if (find_entry(after, name) == nullptr) lines.push_back("-" + name);
+  }
   for (const std::string& entry : after) {
     const std::string name(name_of(entry));
     const std::string* old = find_entry(before, name);

@@ -52,15 +52,22 @@ std::string describe_dry_run(const Options& options, const Node& node, const Lau
       run_layout::task_spool_directory(place ? place->base : "none", node.uid, plan.run.run_id, plan.task, node.pid);
   add("spool", place ? spool : "none: " + place.error().message);
   if (place) add("spool disk", describe(*place, place->spool_limit_bytes(options.spool_limit_bytes)));
+  const Recording& recording = options.recording;
+  add("recorded", trace_words(recording.trace) + (recording.cupti == CuptiPolicy::kOff ? " (without CUPTI)" : ""));
+  add("window", is_always_open(recording.window)
+                    ? "open from the first call to the end"
+                    : describe_opening(recording.window) + " (" + window_words(recording.window) + ")");
   const std::vector<std::string> before = own_environment();
-  for (const ForeignHook& hook : find_foreign_hooks(before)) {
+  const Hooks hooks = hooks_of(recording);
+  if (const std::string around = find_profiler_around(before); !around.empty()) add("profiler", "started by " + around);
+  for (const ForeignHook& hook : find_foreign_hooks(before, hooks)) {
     add("conflict", describe(hook) +
                         (options.on_conflict == OnConflict::kKeep ? ": kept, the rank runs unprofiled" : ": replaced"));
   }
   const auto agent = find_agent_library(own_program_path(), env);
   add("agent", agent ? *agent : "missing: " + agent.error().message);
   const std::string agent_path = agent ? *agent : std::string(kAgentFileName);
-  const auto after = child_environment(before, agent_path, run_layout::session_path(spool));
+  const auto after = child_environment(before, agent_path, run_layout::session_path(spool), hooks);
   for (const std::string& line : environment_difference(before, after)) add("environment", line);
   add("first line", first_line(options, plan, env));
   return text;

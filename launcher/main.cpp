@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <string>
@@ -21,6 +22,7 @@
 #include "launcher/limit_watch.h"
 #include "launcher/publishing.h"
 #include "launcher/run_marks.h"
+#include "launcher/shutdown_watch.h"
 #include "launcher/spool_place.h"
 #include "launcher/supervisor.h"
 #include "launcher/task.h"
@@ -147,7 +149,11 @@ int run(const std::vector<std::string>& arguments) {
   }
   LimitWatch limits(*options, *task);
   limits.start();
+  ShutdownWatch shutdown(
+      *task->page, options->grace_ns, [] { kill(getpid(), SIGTERM); }, [&supervisor] { supervisor.kill_job(); });
+  shutdown.start();
   const JobStatus job = supervisor.wait(options->waits_for_all ? WaitFor::kAll : WaitFor::kPrimary);
+  shutdown.stop();
   limits.stop();
 
   // What it left.

@@ -9,7 +9,6 @@ constexpr auto kAccepted = NsysAnswer::kAccepted;
 constexpr auto kOnlyValue = NsysAnswer::kOnlyValue;
 constexpr auto kRefused = NsysAnswer::kRefused;
 
-constexpr const char* kNoWindow = "this version records from the first call to the end of the job";
 constexpr const char* kNoSampling = "CPU and operating-system sampling is not recorded";
 constexpr const char* kNoGraphics = "graphics is not recorded";
 constexpr const char* kNoGpuMetrics = "GPU hardware metrics are not recorded";
@@ -20,33 +19,32 @@ constexpr const char* kAfterTheRun = "results are made after the run, by jaxprof
 constexpr const char* kNoHooks = "no commands are run beside the job";
 constexpr const char* kOwnOptions = "put the options into the variable JAXPROF_OPTIONS";
 
-// Nsight Systems User Guide 2025, "CLI Profile Command Switch Options". -o, -f, -h, --wait and --version are jaxprof's
-// own.
+// Nsight Systems User Guide 2025, "CLI Profile Command Switch Options". -o, -f, -t, -y, -d, -c, -p, -h,
+// --capture-range-end,
+// --wait and --version are jaxprof's own (options.cpp).
 constexpr NsysOption kTable[] = {
     {'\0', "accelerator-trace", kOnlyValue, "none", "accelerators other than GPUs are not recorded"},
     {'\0', "after-collection-start", kRefused, nullptr, kNoHooks},
     {'\0', "after-report-ready", kRefused, nullptr, kNoHooks},
     {'b', "backtrace", kAccepted, nullptr, kNoSampling},
-    {'c', "capture-range", kOnlyValue, "none", kNoWindow},
-    {'\0', "capture-range-end", kOnlyValue, "none", kNoWindow},
     {'\0', "command-file", kRefused, nullptr, kOwnOptions},
     {'\0', "cpu-core-events", kAccepted, nullptr, kNoSampling},
     {'\0', "cpu-core-metrics", kAccepted, nullptr, kNoSampling},
     {'\0', "cpu-socket-events", kAccepted, nullptr, kNoSampling},
     {'\0', "cpu-socket-metrics", kAccepted, nullptr, kNoSampling},
     {'\0', "cpuctxsw", kAccepted, nullptr, kNoSampling},
-    {'\0', "cuda-event-trace", kAccepted, nullptr, "CUDA events are not recorded by this version"},
+    {'\0', "cuda-event-trace", kAccepted, nullptr, "CUDA events are recorded by -t cuda-event"},
     {'\0', "cuda-flush-interval", kAccepted, nullptr, "buffers are flushed at least once a second"},
-    {'\0', "cuda-graph-trace", kAccepted, nullptr, "CUDA graphs are not recorded by this version"},
-    {'\0', "cuda-memory-usage", kAccepted, nullptr, "CUDA memory is not recorded by this version"},
-    {'\0', "cuda-trace-all-apis", kAccepted, nullptr, "CUDA calls are not recorded by this version"},
+    {'\0', "cuda-graph-trace", kAccepted, nullptr,
+     "the nodes of graphs are recorded; -t cuda-graph records whole graphs instead"},
+    {'\0', "cuda-memory-usage", kAccepted, nullptr, "CUDA memory is not recorded"},
+    {'\0', "cuda-trace-all-apis", kAccepted, nullptr,
+     "calls that launch, copy, synchronise or use graphs are recorded, and no others"},
     {'\0', "cuda-um-cpu-page-faults", kAccepted, nullptr, "page faults are not recorded"},
     {'\0', "cuda-um-gpu-page-faults", kAccepted, nullptr, "page faults are not recorded"},
     {'\0', "cudabacktrace", kAccepted, nullptr, "call stacks are not recorded"},
     {'\0', "dask", kAccepted, nullptr, "Dask has no hooks here; its NVTX ranges are recorded as any other"},
-    {'y', "delay", kOnlyValue, "0", kNoWindow},
     {'\0', "discard-environment", kAccepted, nullptr, "the job's environment is never written to the profile"},
-    {'d', "duration", kRefused, nullptr, kNoWindow},
     {'\0', "duration-frames", kRefused, nullptr, kNoGraphics},
     {'\0', "dx-force-declare-adapter-removal-support", kAccepted, nullptr, kNoGraphics},
     {'\0', "dx12-gpu-workload", kAccepted, nullptr, kNoGraphics},
@@ -66,7 +64,7 @@ constexpr NsysOption kTable[] = {
     {'\0', "gpu-metrics-set", kAccepted, nullptr, kNoGpuMetrics},
     {'\0', "gpu-video-device", kAccepted, nullptr, kNoGraphics},
     {'\0', "gpuctxsw", kAccepted, nullptr, kNoGpuMetrics},
-    {'\0', "hotkey-capture", kRefused, nullptr, kNoWindow},
+    {'\0', "hotkey-capture", kRefused, nullptr, "a job on many nodes has no keyboard; --capture-range names a range"},
     {'\0', "ib-net-info-devices", kAccepted, nullptr, "network topology is not recorded"},
     {'\0', "ib-net-info-files", kAccepted, nullptr, "network topology is not recorded"},
     {'\0', "ib-net-info-output", kAccepted, nullptr, "network topology is not recorded"},
@@ -77,7 +75,6 @@ constexpr NsysOption kTable[] = {
     {'\0', "kill", kOnlyValue, "none", "the profiler never ends the job"},
     {'\0', "mpi-impl", kAccepted, nullptr, "MPI calls are not recorded"},
     {'\0', "nic-metrics", kAccepted, nullptr, "NIC counters are not recorded by this version"},
-    {'p', "nvtx-capture", kRefused, nullptr, kNoWindow},
     {'\0', "nvtx-domain-exclude", kRefused, nullptr, "all NVTX domains are recorded; choose among them in the studies"},
     {'\0', "nvtx-domain-include", kRefused, nullptr, "all NVTX domains are recorded; choose among them in the studies"},
     {'\0', "opengl-gpu-workload", kAccepted, nullptr, kNoGraphics},
@@ -115,7 +112,6 @@ constexpr NsysOption kTable[] = {
     {'x', "stop-on-exit", kOnlyValue, "true", "recording ends with the job"},
     {'\0', "storage-metrics", kAccepted, nullptr, "storage is not recorded"},
     {'\0', "syscall", kAccepted, nullptr, kNoSampling},
-    {'t', "trace", kAccepted, nullptr, "NVTX and NCCL are always recorded, and nothing else by this version"},
     {'\0', "trace-fork-before-exec", kAccepted, nullptr, "a child is recorded from its exec on"},
     {'\0', "vsync", kAccepted, nullptr, kNoGraphics},
     {'\0', "vulkan-gpu-workload", kAccepted, nullptr, kNoGraphics},

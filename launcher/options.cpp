@@ -40,10 +40,39 @@ struct Given {
   std::string rank_from, ranks, local_ranks, nodes, condition, publish_rate = "64M";
   std::string sample_ranks, on_conflict = "keep", grace_s = "10", overwrite = "false", wait = "primary";
   std::string spool_limit, margin_s = "60", step_marker = kDefaultStepMarker;
+  WindowWords window;
   bool is_dry_run = false, is_check = false;
 };
 
-// Options are declared here and nowhere else.
+// Options are declared here and nowhere else: those of what is recorded, and when.
+void declare_recording(CLI::App& app, WindowWords& words) {
+  app.add_option("-t,--trace", words.trace,
+                 "what to record: cuda, nvtx, nccl, nic, gpu (default: these), sync, cuda-event, cuda-graph, cuda-hw, "
+                 "none; other names of nsys are ignored")
+      ->type_name("KIND[,KIND]");
+  app.add_option("-y,--delay", words.delay_s, "the window opens so long after the run began, on all ranks together")
+      ->type_name("SECONDS");
+  app.add_option("-d,--duration", words.duration_s, "the window closes so long after it opened; the job goes on")
+      ->type_name("SECONDS");
+  app.add_option("-c,--capture-range", words.capture_range,
+                 "the window is from cudaProfilerStart to cudaProfilerStop, an NVTX range, or steps A to B of "
+                 "--step-marker or of another range or XLA module")
+      ->type_name("none|cudaProfilerApi|nvtx[:NAME[@DOMAIN]]|steps:A-B[@NAME[@DOMAIN]|@module=NAME]");
+  app.add_option("--capture-range-end", words.capture_range_end,
+                 "what the window's end does: nothing, close it for good (default), and end the job, or let it open "
+                 "again, N times in all")
+      ->type_name("none|stop|stop-shutdown|repeat[:N]|repeat-shutdown:N");
+  app.add_option("-p,--nvtx-capture", words.nvtx_capture, "the range of --capture-range nvtx, as nsys has it")
+      ->type_name("NAME[@DOMAIN]");
+  app.add_option("--cupti", words.cupti,
+                 "take CUPTI, of which a process has one, while the window is open (auto, default), from the start, or "
+                 "never: no kernels then")
+      ->type_name("auto|early|off");
+  app.add_option("--buffer-size", words.buffer_size,
+                 "most memory of a process for GPU records in flight (default: 64M)")
+      ->type_name("SIZE");
+}
+
 void declare(CLI::App& app, Given& given) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.set_help_flag("-h,--help", "print this and exit");
@@ -72,6 +101,7 @@ void declare(CLI::App& app, Given& given) {
                  "payload is the step's number")
       ->type_name("NAME[@DOMAIN]|xla:MODULE|none")
       ->capture_default_str();
+  declare_recording(app, given.window);
   app.add_option("--spool", given.options.spool_base,
                  "node-local folder to record into (default: JAXPROF_TMPDIR, SLURM_TMPDIR, TMPDIR, /tmp)")
       ->type_name("DIR");
@@ -277,6 +307,9 @@ Result<Options> convert(Given given) {
   if (const char* fault = parse_step_marker(given.step_marker.c_str(), &options.step_marker); fault != nullptr) {
     return fail(ErrorCode::kUsage, "--step-marker " + given.step_marker + ": " + fault);
   }
+  auto recording = convert_recording(given.window, options.step_marker, &options.remarks);
+  if (!recording) return tl::unexpected(std::move(recording.error()));
+  options.recording = *recording;
   if (!is_truth(given.overwrite)) {
     return fail(ErrorCode::kUsage, "--force-overwrite=" + given.overwrite + ": write true or false");
   }

@@ -12,6 +12,7 @@
 #include "agent/contract/rank_identity.h"
 #include "agent/contract/rank_selection.h"
 #include "agent/contract/step_marker.h"
+#include "launcher/window_options.h"
 
 namespace jaxprof::launcher {
 
@@ -37,6 +38,7 @@ struct Options {
   std::string selection_words;                    // the options that select ranks, as given; "" if none
   bool has_inner_ranks = false;                   // given, or seen by the command
   StepMarker step_marker;                         // what the program's steps are known by
+  Recording recording;                            // what is recorded, and when
   std::string spool_base;                         // "": by the environment
   std::optional<std::int64_t> spool_limit_bytes;  // of the task's spools together; 0: none; not given: by the disk
   std::int64_t margin_ns = 60'000'000'000;        // recording stops so long before the job's time limit; 0: it does not

@@ -57,7 +57,8 @@ Status write_end_record(const std::string& state_directory, const TaskEnd& end) 
 }
 
 std::string last_line_if_last(const std::string& directory, const std::string& state_directory,
-                              std::optional<std::int64_t> expected_ranks, const spool::IsTimeUp& is_time_up) {
+                              std::optional<std::int64_t> expected_ranks, const spool::IsTimeUp& is_time_up,
+                              const WindowPlan& window) {
   const Tasks tasks = list_tasks(state_directory);
   if (static_cast<std::int64_t>(tasks.started.size()) < expected_ranks.value_or(0) || !are_all_over(tasks)) return {};
   if (is_time_up() || !make_mark(run_layout::mark_path(state_directory, "last"))) return {};
@@ -70,7 +71,7 @@ std::string last_line_if_last(const std::string& directory, const std::string& s
   // What was expected are tasks; what was written may be ranks that they have started.
   const bool is_other_count =
       access(run_layout::mark_path(state_directory, run_layout::kUnforeseenRanks).c_str(), F_OK) == 0;
-  return last_line(ends, is_other_count ? std::nullopt : expected_ranks, directory);
+  return last_line(ends, is_other_count ? std::nullopt : expected_ranks, directory, window);
 }
 
 }  // namespace jaxprof::launcher

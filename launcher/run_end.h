@@ -8,6 +8,7 @@
 #include <string>
 
 #include "agent/contract/task_record.h"
+#include "agent/contract/window_plan.h"
 #include "agent/spool/publisher.h"
 
 namespace jaxprof::launcher {
@@ -18,6 +19,7 @@ Status write_end_record(const std::string& state_directory, const TaskEnd& end);
 // The line to print if this task is the last, "" if not. `expected_ranks`: how many ranks the run traces, if known;
 // else the tasks that have started so far have to do.
 std::string last_line_if_last(const std::string& directory, const std::string& state_directory,
-                              std::optional<std::int64_t> expected_ranks, const spool::IsTimeUp& is_time_up);
+                              std::optional<std::int64_t> expected_ranks, const spool::IsTimeUp& is_time_up,
+                              const WindowPlan& window = {});
 
 }  // namespace jaxprof::launcher

@@ -25,6 +25,18 @@ void add_note(std::string* note, const std::string& text) {
   *note += (note->empty() ? "" : "; ") + text;
 }
 
+const char* window_state_name(WindowState state) {
+  switch (state) {
+    case WindowState::kArmed:
+      return "armed";
+    case WindowState::kOpen:
+      return "open";
+    case WindowState::kDone:
+      return "done";
+  }
+  return "";
+}
+
 // The page is memory of the job's: whatever stands there, sums of counts stay sums, also those over all tasks of a run.
 constexpr std::int64_t kMostEvents = std::int64_t{1} << 48;
 std::int64_t add_count(std::int64_t sum, std::uint64_t count) {
@@ -97,6 +109,10 @@ PublishedProcess SlotCopy::finish(NameClaims& names, const Pace& pace, std::span
     process.bytes = static_cast<std::int64_t>(published_bytes_);
   }
   process.events = add_count(static_cast<std::int64_t>(saved_events_), slot_.events.load(std::memory_order_relaxed));
+  if (!is_always_open(source_.page->plan.window)) {
+    process.window = window_state_name(slot_.window.load(std::memory_order_relaxed));
+    process.segments = slot_.segments.load(std::memory_order_relaxed);
+  }
   for (const auto& drops : slot_.drops) {
     process.dropped = add_count(process.dropped, drops.load(std::memory_order_relaxed));
   }

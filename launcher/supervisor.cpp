@@ -135,6 +135,11 @@ void Supervisor::serve_signals() {
   decide();
 }
 
+void Supervisor::kill_job() {
+  is_to_be_killed_.store(true);
+  kill(getpid(), SIGCHLD);  // wakes wait(), and is none of the job's
+}
+
 JobStatus Supervisor::wait(WaitFor what) {
   JobStatus status;
   for (;;) {
@@ -143,6 +148,7 @@ JobStatus Supervisor::wait(WaitFor what) {
     // The kernel's list of children may miss one while another ends: it is believed if none has.
     if (has_command_ended_ && !has_reaped && rest_of_job().empty() && !reap(&status)) break;
     if (stop_to_follow_ != 0) follow_stop();
+    if (!has_command_ended_ && is_to_be_killed_.exchange(false)) kill(job_.pid, SIGKILL);
     if (!has_reaped) serve_signals();
   }
   relay_.reset();

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -53,6 +54,9 @@ class Supervisor {
   // True once a signal asked the job to end (TERM, INT, HUP, QUIT, XCPU), before or after its end.
   bool is_asked_to_end();
 
+  // Kills the command, if it has not ended. Any thread; wait() does it.
+  void kill_job();
+
   // Called by wait() once, when the first such signal comes while the job runs.
   void on_asked_to_end(std::function<void()> tell) { tell_asked_to_end_ = std::move(tell); }
 
@@ -82,6 +86,7 @@ class Supervisor {
   bool has_command_ended_ = false;
   int stop_to_follow_ = 0;  // the signal that the job was stopped by
   bool is_asked_to_end_ = false;
+  std::atomic<bool> is_to_be_killed_{false};
   std::function<void()> tell_asked_to_end_ = [] {};
 };
 

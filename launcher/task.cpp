@@ -16,6 +16,7 @@
 #include "launcher/child_environment.h"
 #include "launcher/process_presence.h"
 #include "launcher/run_marks.h"
+#include "launcher/run_start_time.h"
 #include "launcher/spool_place.h"
 
 namespace jaxprof::launcher {
@@ -25,7 +26,6 @@ namespace {
 // half.
 constexpr std::uint32_t kRingBytes = 1u << 20;
 constexpr std::uint64_t kStateLogBytes = 16u << 20;
-constexpr std::uint64_t kGpuBufferBytes = 64u << 20;
 
 std::string describe_nameless(const Options& options) {
   return "--output " + options.output + " gives no name for a file: it is named after its rank";
@@ -52,6 +52,9 @@ TaskStart make_start(const Options& options, const Node& node, const LaunchPlan&
   start.output = options.output;
   start.can_replace_files = options.can_replace_files;
   start.selection = options.selection_words;
+  start.window = window_words(options.recording.window);
+  start.trace = trace_words(options.recording.trace);
+  start.cupti = cupti_words(options.recording.cupti);
   start.command = options.command;
   start.version = JAXPROF_VERSION;
   if (!plan.unset_variable.empty()) {
@@ -105,8 +108,6 @@ void write_plan(const Task& task, const LaunchPlan& plan, SessionPlan* session) 
   session->wrapper_pid = task.node.pid;
   session->ring_bytes = kRingBytes;
   session->state_log_bytes = kStateLogBytes;
-  session->trace = kDefaultTrace;
-  session->gpu_buffer_bytes = kGpuBufferBytes;
   session->pid_namespace = own_pid_namespace();
   session->run = plan.run;
   session->slurm = slurm_place(Env());
@@ -202,13 +203,41 @@ Status take_place_on_node(Task* task) {
 
 // The foreign hooks are replaced, which is on record, or they are the reason to leave the task alone.
 Status settle_hooks(const Options& options, const std::vector<std::string>& environment, TaskStart* start) {
-  for (const ForeignHook& hook : find_foreign_hooks(environment)) {
+  for (const ForeignHook& hook : find_foreign_hooks(environment, hooks_of(options.recording))) {
     if (options.on_conflict == OnConflict::kKeep) {
       return fail(ErrorCode::kNodeNotReady, describe(hook) + " is set; --on-conflict replace takes its place");
     }
     start->notes.push_back("replaced " + describe(hook));
   }
   return {};
+}
+
+// T0 and all that is decided about what is recorded. Only a delay needs T0, and without it each process counts from its
+// own start.
+void plan_recording(const Options& options, Task* task) {
+  SessionPlan& plan = task->page->plan;
+  plan.step_marker = options.step_marker;
+  plan.window = options.recording.window;
+  plan.trace = options.recording.trace;
+  plan.cupti = options.recording.cupti;
+  plan.gpu_buffer_bytes = static_cast<std::uint64_t>(options.recording.gpu_buffer_bytes);
+  if (plan.window.delay_ns == 0) return;
+  if (const auto start_ns = agree_on_start_time(task->plan.state_directory, task->start.realtime_ns)) {
+    plan.window.t0_realtime_ns = *start_ns;
+    task->start.t0_realtime_ns = *start_ns;
+  } else {
+    task->start.notes.push_back("--delay counts from the start of each process, no time of the run is known: " +
+                                start_ns.error().message);
+  }
+}
+
+// Beside a profiler that started this wrapper, CUPTI may be taken; what else is recorded does not suffer.
+void note_profiler_around(const Options& options, const std::vector<std::string>& environment, Task* task) {
+  const std::string around = find_profiler_around(environment);
+  if (around.empty() || !hooks_of(options.recording).has_cuda) return;
+  const std::string note = "started by " + around + ": where it profiles the same processes, kernels are not recorded";
+  task->start.notes.push_back(note);
+  say_once(options, task->plan, "profiler-around", note);
 }
 
 void say_faults_of_variables(const Options& options, const LaunchPlan& plan) {
@@ -238,10 +267,12 @@ Status set_up(const Options& options, const Env& env, Task* task) {
   task->start.spool_directory = *spool;
   if (auto s = take_place_on_node(task); !s) return s;
   if (auto s = make_session(task); !s) return s;
-  task->page->plan.step_marker = options.step_marker;
+  plan_recording(options, task);
+  note_profiler_around(options, environment, task);
   task->page->plan.spool_limit_bytes = static_cast<std::uint64_t>(place->spool_limit_bytes(options.spool_limit_bytes));
   if (auto s = claim_name(task); !s) return s;
-  task->environment = child_environment(environment, *agent, run_layout::session_path(*spool));
+  task->environment =
+      child_environment(environment, *agent, run_layout::session_path(*spool), hooks_of(options.recording));
   task->start.is_profiled = true;
   bool has_twin = false;
   if (auto s = write_start(task->node, plan, &task->start, &has_twin); !s) return s;

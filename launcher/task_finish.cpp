@@ -125,7 +125,8 @@ std::vector<std::string> finish_task(const Options& options, const Task& task, c
   if (kept.empty()) remove_spool_directory(task);
   const auto expected =
       options.has_inner_ranks ? std::nullopt : count_selected_ranks(options.selection, task.plan.rank, Env());
-  std::string line = last_line_if_last(task.plan.directory, task.plan.state_directory, expected, is_time_up);
+  std::string line =
+      last_line_if_last(task.plan.directory, task.plan.state_directory, expected, is_time_up, options.recording.window);
   if (!line.empty() && !options.is_quiet) lines.push_back(std::move(line));
   return lines;
 }

@@ -9,6 +9,7 @@
 //       said.WHAT                  a line that one task of the run prints for all: the first to make the mark prints
 //       unprofiled.NAME            a task that runs without a wrapper: it has a start record and never an end record
 //       check.NAME                 what one task found under --check; gone when the table is printed
+//       t0                         when the run began, CLOCK_REALTIME in ns: what --delay counts from
 //   SPOOL/                         one folder a task, on a disk of the node
 //     session                      the session page
 //     end.json                     the task's end record, kept here until the run directory has it
@@ -67,6 +68,9 @@ inline std::string unprofiled_mark_path(const std::string& state_directory, cons
 }
 inline std::string check_record_path(const std::string& state_directory, const std::string& task) {
   return state_directory + "/" + kCheckPrefix + task;
+}
+inline std::string start_time_path(const std::string& state_directory) {
+  return state_directory + "/t0";
 }
 inline std::string session_path(const std::string& spool_directory) {
   return spool_directory + "/" + kSessionName;

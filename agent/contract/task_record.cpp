@@ -40,6 +40,10 @@ void visit_start(Record& r, Visit&& visit) {
   visit("spool_directory", r.spool_directory);
   visit("notes", r.notes);
   visit("selection", r.selection);
+  visit("window", r.window, kOptional);
+  visit("trace", r.trace, kOptional);
+  visit("cupti", r.cupti, kOptional);
+  visit("t0_realtime_ns", r.t0_realtime_ns, kOptional);
   visit("command", r.command);
   visit("version", r.version);
 }
@@ -56,6 +60,8 @@ void visit_process(Record& p, Visit&& visit) {
   visit("events", p.events);
   visit("dropped", p.dropped);
   visit("bytes", p.bytes);
+  visit("window", p.window, kOptional);
+  visit("segments", p.segments, kOptional);
 }
 
 template <typename Record, typename Visit>

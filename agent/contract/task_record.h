@@ -28,14 +28,18 @@ struct TaskStart {
   std::int64_t pid = 0;
   std::int64_t realtime_ns = 0;  // CLOCK_REALTIME
   bool is_profiled = false;
-  bool has_inner_ranks = false;    // the command starts ranks of its own, which decide for themselves
-  std::string reason;              // why it is not profiled
-  std::string output;              // the output template
-  bool can_replace_files = false;  // -f: finished files of other, ended runs
-  std::string stem;                // the STEM that was claimed for the task's own process
-  std::string spool_directory;     // on the node
-  std::vector<std::string> notes;  // e.g. that the name was taken
-  std::string selection;           // options that select ranks, as given; "" if none
+  bool has_inner_ranks = false;     // the command starts ranks of its own, which decide for themselves
+  std::string reason;               // why it is not profiled
+  std::string output;               // the output template
+  bool can_replace_files = false;   // -f: finished files of other, ended runs
+  std::string stem;                 // the STEM that was claimed for the task's own process
+  std::string spool_directory;      // on the node
+  std::vector<std::string> notes;   // e.g. that the name was taken
+  std::string selection;            // options that select ranks, as given; "" if none
+  std::string window;               // options of the window, in full; "" if it is always open
+  std::string trace;                // -t in full: "cuda,nvtx,nccl,nic,gpu"
+  std::string cupti;                // --cupti
+  std::int64_t t0_realtime_ns = 0;  // CLOCK_REALTIME that --delay counts from; 0: each process's attach
   std::vector<std::string> command;
   std::string version;  // of jaxprof
 };
@@ -52,6 +56,8 @@ struct PublishedProcess {
   std::int64_t events = 0;   // records of calls and ranges that it took
   std::int64_t dropped = 0;  // sum of its drop counters
   std::int64_t bytes = 0;    // of its spool, as published
+  std::string window = {};  // at its end: "armed" (closed, could have opened), "open", "done"; "" if it was always open
+  std::int64_t segments = 0;  // openings of the window
 };
 
 struct TaskEnd {

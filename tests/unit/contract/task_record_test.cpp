@@ -33,6 +33,10 @@ TaskStart full_start() {
   start.spool_directory = "/tmp/x";
   start.notes = {"one", "two"};
   start.selection = "--ranks 3";
+  start.window = "--capture-range steps:2-4";
+  start.trace = "cuda,nvtx";
+  start.cupti = "auto";
+  start.t0_realtime_ns = 12;
   start.command = {"python", "a b.py", "\"quoted\"\n"};
   start.version = "0.1.0";
   return start;
@@ -45,8 +49,8 @@ TaskEnd full_end() {
   end.exit_code = -1;
   end.signal = 9;
   end.realtime_ns = 7;
-  end.processes = {{0, 42, 3, "ended", "rank3.jxspool", "", "", 100, 2, 4096},
-                   {1, 43, 3, "cut", "", "/tmp/x/slot1", "disk full", 1, 0, 0}};
+  end.processes = {{0, 42, 3, "ended", "rank3.jxspool", "", "", 100, 2, 4096, "done", 3},
+                   {1, 43, 3, "cut", "", "/tmp/x/slot1", "disk full", 1, 0, 0, "armed", 0}};
   end.notes = {"note"};
   return end;
 }
@@ -67,6 +71,7 @@ TEST(TaskRecord, ComesBackAsItWasWritten) {
   ASSERT_EQ(end->processes.size(), 2u);
   EXPECT_EQ(end->processes[1].kept, "/tmp/x/slot1");
   EXPECT_EQ(end->processes[0].bytes, 4096);
+  EXPECT_EQ(end->processes[0].segments, 3);
 }
 
 TEST(TaskRecord, KeepsAllMembersThatTheFileHas) {

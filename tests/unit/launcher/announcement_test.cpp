@@ -39,6 +39,11 @@ TEST(FirstLine, CountsWhatCanBeCounted) {
   EXPECT_EQ(line_for({"-o", "p/%r", "--if", "SLURM_PROCID>5", "c"}, slurm()), "2 of 8 ranks traced, output p/");
 }
 
+TEST(FirstLine, SaysWhenTheWindowOpens) {
+  EXPECT_EQ(line_for({"-o", "p/%r", "-c", "steps:200-240", "c"}, slurm()),
+            "8 of 8 ranks traced, output p/, window opens at step 200");
+}
+
 TEST(FirstLine, SaysWhatIsKnownWhereItCannotCount) {
   EXPECT_EQ(line_for({"-o", "p/%r", "--ranks", "0-3", "--local-ranks", "0", "c"}, slurm()),
             "of 8 ranks, those of --ranks 0-3 --local-ranks 0 are traced, output p/");

@@ -48,8 +48,53 @@ TEST(FindForeignHooks, EmptyValuesAndOurOwnAgentAreNotForeign) {
               IsEmpty());
 }
 
+TEST(FindForeignHooks, NamesCuptiAsNvtxsHandler) {
+  const auto hooks = find_foreign_hooks({"NVTX_INJECTION64_PATH=/usr/local/cuda/lib64/libcupti.so"});
+  ASSERT_EQ(hooks.size(), 1u);
+  EXPECT_EQ(hooks[0].tool, "CUPTI itself, as some images have it");
+}
+
+TEST(FindForeignHooks, HooksThatAreNotNeededAreLeftAlone) {
+  const std::vector<std::string> nsys = {"CUDA_INJECTION64_PATH=/opt/nsys/libToolsInjection64.so"};
+  Hooks hooks;
+  hooks.has_cuda = false;
+  EXPECT_THAT(find_foreign_hooks(nsys, hooks), IsEmpty());
+  EXPECT_THAT(child_environment(nsys, "/a", "/s", hooks),
+              ElementsAre(nsys[0], "NVTX_INJECTION64_PATH=/a", "NCCL_PROFILER_PLUGIN=/a", "JAXPROF_SESSION=/s"));
+  EXPECT_THAT(child_environment({"CUDA_INJECTION64_PATH=/x/libjaxprof-agent.so", "Z=1"}, "/a", "/s", hooks),
+              ElementsAre("Z=1", "NVTX_INJECTION64_PATH=/a", "NCCL_PROFILER_PLUGIN=/a", "JAXPROF_SESSION=/s"));
+}
+
+TEST(HooksOf, AreThoseThatRecordSomething) {
+  const auto hooks = [](std::uint32_t trace, const char* range = "none", CuptiPolicy cupti = CuptiPolicy::kAuto) {
+    Recording recording;
+    recording.trace = trace;
+    recording.cupti = cupti;
+    EXPECT_EQ(parse_capture_range(range, &recording.window), nullptr);
+    const Hooks needed = hooks_of(recording);
+    return std::string(needed.has_cuda ? "cuda " : "") + (needed.has_nvtx ? "nvtx " : "") +
+           (needed.has_nccl ? "nccl " : "");
+  };
+  EXPECT_EQ(hooks(kDefaultTrace), "cuda nvtx nccl ");
+  EXPECT_EQ(hooks(kTraceCuda), "cuda ");
+  EXPECT_EQ(hooks(kTraceNvtx), "nvtx ");
+  EXPECT_EQ(hooks(kTraceNccl), "nvtx nccl ") << "NCCL tells message sizes by NVTX";
+  EXPECT_EQ(hooks(kTraceNic | kTraceGpu), "");
+  EXPECT_EQ(hooks(kTraceNvtx, "cudaProfilerApi"), "cuda nvtx ");
+  EXPECT_EQ(hooks(kTraceCuda, "steps:1-2"), "cuda nvtx ");
+  EXPECT_EQ(hooks(kTraceCuda, "nvtx:x"), "cuda nvtx ");
+  EXPECT_EQ(hooks(kDefaultTrace, "none", CuptiPolicy::kOff), "nvtx nccl ");
+}
+
+TEST(FindProfilerAround, KnowsWhatNsysAndNcuLeave) {
+  EXPECT_EQ(find_profiler_around({"A=1", "NSYS_NVTX_PROFILER_REGISTER_ONLY=0"}), "") << "a setting, not a session";
+  EXPECT_EQ(find_profiler_around({"NSYS_PROFILING_SESSION_ID=7"}), "nsys (NSYS_PROFILING_SESSION_ID)");
+  EXPECT_EQ(find_profiler_around({"NV_COMPUTE_PROFILER_PERFWORKS_DIR=/x"}), "ncu (NV_COMPUTE_PROFILER_PERFWORKS_DIR)");
+}
+
 TEST(EnvironmentDifference, ListsWhatIsNewAndWhatChanged) {
   EXPECT_THAT(environment_difference({"A=1", "B=2"}, {"A=1", "B=3", "C=4"}), ElementsAre("B: 2 -> 3", "+C=4"));
+  EXPECT_THAT(environment_difference({"A=1", "B=2"}, {"A=1"}), ElementsAre("-B"));
 }
 
 }  // namespace

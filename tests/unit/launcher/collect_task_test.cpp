@@ -197,7 +197,7 @@ TEST_F(CollectTask, PutsWhatWasKeptIntoTheRecordThatThereIs) {
   TaskEnd end;
   end.task = "rank3";
   end.exit_code = 7;
-  end.processes = {{0, kGone, 3, "ended", "", spool_ + "/slot0.jxspool", "no room", 10, 0, 0}};
+  end.processes = {{0, kGone, 3, "ended", "", spool_ + "/slot0.jxspool", "no room", 10, 0, 0, "", 1}};
   ASSERT_TRUE(write_atomic_file(run_layout::task_end_path(state_, "rank3"), to_json(end), Publish::kIfAbsent));
   EXPECT_EQ(collect().state, Collected::State::kCollected);
   const TaskEnd now = end_record();
@@ -212,7 +212,7 @@ TEST_F(CollectTask, PublishesTheEndThatTheNodeKept) {
   TaskEnd end;
   end.task = "rank3";
   end.signal = 11;
-  end.processes = {{0, kGone, 3, "ended", "", spool_ + "/slot0.jxspool", "no room", 10, 0, 0}};
+  end.processes = {{0, kGone, 3, "ended", "", spool_ + "/slot0.jxspool", "no room", 10, 0, 0, "", 1}};
   end.notes = {"a note"};
   ASSERT_TRUE(write_atomic_file(run_layout::kept_end_path(spool_), to_json(end), Publish::kIfAbsent));
   EXPECT_EQ(collect().state, Collected::State::kCollected);

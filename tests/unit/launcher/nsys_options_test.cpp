@@ -60,15 +60,34 @@ TEST(NsysOptions, NoneIsThereTwiceOrIsOneOfOurs) {
     EXPECT_FALSE(std::string(option.reason).empty());
     EXPECT_NE(std::string(option.reason).back(), '.');
   }
-  for (const char* own : {"o", "f", "h", "output", "force-overwrite", "help", "version", "quiet", "ranks"}) {
+  for (const char* own : {"o",
+                          "f",
+                          "h",
+                          "t",
+                          "y",
+                          "d",
+                          "c",
+                          "p",
+                          "output",
+                          "force-overwrite",
+                          "help",
+                          "version",
+                          "quiet",
+                          "ranks",
+                          "trace",
+                          "delay",
+                          "duration",
+                          "capture-range",
+                          "capture-range-end",
+                          "nvtx-capture"}) {
     EXPECT_FALSE(names.contains(own)) << own;
   }
 }
 
 TEST(FindNsysOption, TakesWholeNamesOnly) {
-  EXPECT_NE(find_nsys_option("-tcuda"), nullptr);
-  EXPECT_NE(find_nsys_option("--trace=cuda"), nullptr);
-  for (const char* word : {"--trac", "--traces", "--", "-", "-Z", "trace", ""}) {
+  EXPECT_NE(find_nsys_option("-snone"), nullptr);
+  EXPECT_NE(find_nsys_option("--sample=none"), nullptr);
+  for (const char* word : {"--sampl", "--samples", "--", "-", "-Z", "sample", ""}) {
     EXPECT_EQ(find_nsys_option(word), nullptr) << word;
   }
 }

@@ -98,8 +98,8 @@ TEST(ParseOptions, NameWhatIsWrongAndWhere) {
   EXPECT_THAT(refusal({"--if", "rank==", "c"}), HasSubstr("not a condition at offset 6"));
   EXPECT_THAT(refusal({"--if", "1/0", "c"}), HasSubstr("--if '1/0' depends on the result of a division by zero"));
   EXPECT_EQ(parsed({"--if", "1/rank || 1/0", "c"}).selection_words, "--if '1/rank || 1/0'");
-  EXPECT_THAT(refusal({"-y", "5", "c"}), HasSubstr("; leave it out or write -y 0"));
-  EXPECT_THAT(refusal({"-p", "x", "c"}), HasSubstr("; leave it out"));
+  EXPECT_THAT(refusal({"-Y", "true", "c"}), HasSubstr("; leave it out or write -Y false"));
+  EXPECT_THAT(refusal({"--run-as", "x", "c"}), HasSubstr("; leave it out"));
   EXPECT_THAT(refusal({"--sample-ranks", "0", "c"}), HasSubstr("--sample-ranks 0"));
   EXPECT_THAT(refusal({"-o", "a%r/x", "c"}), HasSubstr("at offset 1, '%r/x': this differs between ranks"));
   EXPECT_THAT(refusal({"-o", "a/%x", "c"}), HasSubstr("'%x': not a macro"));

@@ -22,7 +22,7 @@ class RunEndTest : public testing::Test {
     TaskEnd record;
     record.task = task;
     record.pid = 1;
-    record.processes = {{0, 1, rank, "ended", task + ".jxspool", "", "", 10, 0, 100}};
+    record.processes = {{0, 1, rank, "ended", task + ".jxspool", "", "", 10, 0, 100, "", 1}};
     ASSERT_TRUE(write_end_record(folder_.path(), record));
   }
   std::string last(std::optional<std::int64_t> expected) {

@@ -1,0 +1,65 @@
+#include "launcher/shutdown_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+
+namespace jaxprof::launcher {
+namespace {
+
+class Shutdown : public testing::Test {
+ protected:
+  void watch(WindowEnd end, std::int64_t grace_ns) {
+    page_->plan.window.end = end;
+    watch_.emplace(
+        *page_, grace_ns, [this] { tell(asked_); }, [this] { tell(killed_); });
+    watch_->start();
+  }
+  static void tell(std::atomic<bool>& flag) {
+    flag = true;
+    flag.notify_all();
+  }
+
+  std::unique_ptr<SessionPage> page_ = std::make_unique<SessionPage>();
+  std::atomic<bool> asked_{false}, killed_{false};
+  std::optional<ShutdownWatch> watch_;
+};
+
+TEST_F(Shutdown, AsksOnceAWindowIsOverAndKillsWhatStays) {
+  watch(WindowEnd::kStopShutdown, 1'000'000);
+  page_->asks_shutdown = 1;
+  asked_.wait(false);
+  killed_.wait(false);
+  watch_->stop();
+}
+
+TEST_F(Shutdown, DoesNotKillWhatEnds) {
+  watch(WindowEnd::kRepeatShutdown, 3600'000'000'000);
+  page_->asks_shutdown = 1;
+  asked_.wait(false);
+  watch_->stop();
+  EXPECT_FALSE(killed_);
+}
+
+TEST_F(Shutdown, WaitsForWindowsThatAreStillOpen) {
+  page_->claimed_slots = 1;
+  page_->slots[0].state = SlotState::kRecording;
+  page_->slots[0].window = WindowState::kOpen;
+  watch(WindowEnd::kStopShutdown, 3600'000'000'000);
+  page_->asks_shutdown = 1;
+  EXPECT_FALSE(asked_) << "it has two seconds to close";
+  page_->slots[0].window = WindowState::kDone;
+  asked_.wait(false);
+  watch_->stop();
+}
+
+TEST_F(Shutdown, HasNoPartInOtherWindows) {
+  page_->asks_shutdown = 1;
+  watch(WindowEnd::kStop, 0);
+  watch_->stop();
+  EXPECT_FALSE(asked_);
+}
+
+}  // namespace
+}  // namespace jaxprof::launcher
