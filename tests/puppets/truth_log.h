@@ -1,6 +1,6 @@
 // What the job really did, by its own account: the puppet's log is the truth that tests hold a profile against, so
 // it is stamped by the puppet around its own calls and written before anything else can go wrong. One text line an
-// item; README.md lists the lines and their fields.
+// item; LOG.md lists the lines and their fields.
 #pragma once
 
 #include <optional>
