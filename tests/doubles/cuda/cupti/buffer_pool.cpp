@@ -13,6 +13,7 @@
 #include "tests/doubles/cuda/cupti/cupti_switches.h"
 #include "tests/doubles/cuda/cupti/misuse.h"
 #include "tests/doubles/cuda/cupti/record_layout.h"
+#include "tests/doubles/cuda/cupti/tool.h"
 #include "tests/doubles/cuda/cupti/worker.h"
 
 namespace jaxprof::fake_cuda {
@@ -100,13 +101,28 @@ std::shared_ptr<LentBuffer> BufferPool::room_for(std::size_t bytes, std::unique_
     }
     const BufferCallbacks callbacks = callbacks_;
     lock.unlock();
-    std::shared_ptr<LentBuffer> fresh = request(callbacks);
+    std::shared_ptr<LentBuffer> fresh = timed_request(callbacks);
     lock.lock();
     if (!fresh || fresh->size < bytes) return nullptr;
     auto& place = current_[key];
     if (place) retire(std::move(place));  // another thread was faster; its buffer is done with
     place = std::move(fresh);
   }
+}
+
+std::shared_ptr<LentBuffer> BufferPool::timed_request(const BufferCallbacks& callbacks) {
+  Driver* const driver = Tool::get().driver();
+  const std::int64_t begin = driver->now_gpu_ns();
+  std::shared_ptr<LentBuffer> buffer = request(callbacks);
+  if (!buffer || !records_overhead_) return buffer;
+  const RecordBytes record =
+      buffer_overhead_record(begin, driver->now_gpu_ns(), static_cast<std::uint32_t>(buffer->thread));
+  if (record.size() > buffer->size) return buffer;
+  std::memcpy(buffer->bytes, record.data(), record.size());
+  buffer->used = record.size();
+  buffer->record_count = 1;
+  ++counts().records;
+  return buffer;
 }
 
 std::shared_ptr<LentBuffer> BufferPool::request(const BufferCallbacks& callbacks) {
@@ -143,11 +159,6 @@ void BufferPool::retire(std::shared_ptr<LentBuffer> buffer) {
   auto& list = buffer->incomplete == 0 ? full_ : retired_;
   list.push_back(std::move(buffer));
   if (!full_.empty()) wake_worker();
-}
-
-bool BufferPool::has_full() {
-  const std::lock_guard lock(mutex_);
-  return !full_.empty();
 }
 
 void BufferPool::give_back_full() {
@@ -207,12 +218,6 @@ void BufferPool::give_back(const std::vector<std::shared_ptr<LentBuffer>>& buffe
 std::size_t BufferPool::take_dropped() {
   const std::lock_guard lock(mutex_);
   return std::exchange(dropped_, 0);
-}
-
-void BufferPool::count_dropped() {
-  const std::lock_guard lock(mutex_);
-  ++dropped_;
-  ++counts().dropped_records;
 }
 
 }  // namespace jaxprof::fake_cuda

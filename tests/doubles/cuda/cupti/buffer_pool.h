@@ -4,7 +4,7 @@
 
 #include <cupti.h>
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -47,6 +47,8 @@ class BufferPool {
   bool has_callbacks();
   void set_per_thread(bool is_per_thread) { is_per_thread_ = is_per_thread; }
   void set_zeroed(bool is_zeroed) { is_zeroed_ = is_zeroed; }
+  // Does each buffer begin with a record of how long the client took to lend it?
+  void set_records_overhead(bool is_recorded) { records_overhead_ = is_recorded; }
 
   // Appends a record; it counts as incomplete until complete() if `is_complete` is false. Any thread.
   RecordSlot append(const RecordBytes& record, bool is_complete);
@@ -55,21 +57,21 @@ class BufferPool {
   void flush(bool is_forced);
   // Gives full, complete buffers back: CUPTI's worker thread.
   void give_back_full();
-  bool has_full();
   // Counted since the last call.
   std::size_t take_dropped();
-  void count_dropped();
 
  private:
   std::shared_ptr<LentBuffer> room_for(std::size_t bytes, std::unique_lock<std::mutex>& lock);
   std::shared_ptr<LentBuffer> request(const BufferCallbacks& callbacks);
+  std::shared_ptr<LentBuffer> timed_request(const BufferCallbacks& callbacks);
   void retire(std::shared_ptr<LentBuffer> buffer);
   void give_back(const std::vector<std::shared_ptr<LentBuffer>>& buffers);
 
   std::mutex mutex_;
   BufferCallbacks callbacks_;
-  bool is_per_thread_ = false;
-  bool is_zeroed_ = false;
+  std::atomic<bool> is_per_thread_{false};
+  std::atomic<bool> is_zeroed_{false};
+  std::atomic<bool> records_overhead_{false};
   std::map<std::uint64_t, std::shared_ptr<LentBuffer>> current_;  // by thread, or one under 0
   std::vector<std::shared_ptr<LentBuffer>> retired_;              // full, some record incomplete
   std::vector<std::shared_ptr<LentBuffer>> full_;                 // full and complete

@@ -84,6 +84,7 @@ void Client::set_kind(CUpti_ActivityKind kind, bool is_on) {
     }
     is_any_api_allowed_[api] = false;
   }
+  if (kind == CUPTI_ACTIVITY_KIND_OVERHEAD) buffers.set_records_overhead(is_on);
   kinds_[static_cast<std::size_t>(kind)] = is_on;
 }
 

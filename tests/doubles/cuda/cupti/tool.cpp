@@ -237,6 +237,7 @@ void Tool::resource(const ResourceEvent& event) {
     about.resourceDescriptor = &graph;
   }
   each_client([&](Client& client) {
+    if (event.cbid == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED) dump(client, CUPTI_ACTIVITY_KIND_DEVICE);
     if (event.cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) dump(client, CUPTI_ACTIVITY_KIND_CONTEXT, event.context);
     if (event.cbid == CUPTI_CBID_RESOURCE_STREAM_CREATED) dump(client, CUPTI_ACTIVITY_KIND_STREAM, event.stream);
     if (client.wants(CUPTI_CB_DOMAIN_RESOURCE, event.cbid)) {

@@ -247,6 +247,31 @@ TEST(Delivery, EveryNthRecordCanLackTimesOrBeDropped) {
   });
 }
 
+TEST(Overhead, OfLendingABufferStandsAtItsBegin) {
+  expect_passes({}, [] {
+    CUstream const stream = ready_stream();
+    RecordingClient::record({CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_OVERHEAD});
+    launch(plain_kernel(), stream);
+    RecordingClient::settle_and_flush();
+    const auto found = RecordingClient::records<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].overheadKind, CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST);
+    EXPECT_LE(found[0].start, found[0].end);
+    EXPECT_EQ(RecordingClient::kernels().size(), 1U);
+  });
+}
+
+TEST(Objects, DevicesAreToldWhenTheDriverStarts) {
+  expect_passes({}, [] {
+    RecordingClient::record({CUPTI_ACTIVITY_KIND_DEVICE});
+    EXPECT_EQ(CUDA_FN(cuInit)(0), CUDA_SUCCESS);
+    RecordingClient::flush();
+    const auto devices = RecordingClient::records<CUpti_ActivityDevice6>(CUPTI_ACTIVITY_KIND_DEVICE);
+    ASSERT_EQ(devices.size(), 1U);
+    EXPECT_STREQ(devices[0].name, "Fake GPU 0");
+  });
+}
+
 TEST(Objects, AreDumpedWhenTheirKindIsEnabled) {
   expect_passes({{"FAKE_CUDA_DEVICES", "2"}}, [] {
     CUstream const stream = ready_stream();
