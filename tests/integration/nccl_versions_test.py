@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""NCCL of each profiler interface version under the real agent: every call with its number, its communicator and its
+bytes. And all that NCCL and its surroundings have been seen to do to a plugin: the job does not notice, and its own calls
+are told as if nothing else had happened. The truth is the log of nccl_puppet.
+"""
+
+import unittest
+from collections import Counter
+
+import run_tools as tools
+from run_file import RunFile
+from truth_log import TruthLog, read_log
+
+PUPPET = tools.BIN / "nccl_puppet"
+HAZARDS = "foreign,null-context,strays,late,reload,fork"
+N_RANKS = 2
+FIRST_HAZARD = 1_000_000  # sequence numbers of what is called beside the job
+
+
+class NcclVersions(tools.OwnFolderCase):
+    def traced(self, name, *options):
+        """(the job, its run file, the ranks' logs)."""
+        job = tools.mpirun(tools.EXEC, "-o", f"{name}/rank%r", "--", PUPPET, *options, "--log", f"{name}.%r",
+                           n_ranks=N_RANKS)
+        self.assert_status(job, 0)
+        self.assert_status(tools.merge(name, output=f"{name}.h5"), tools.DONE)
+        run = RunFile(f"{name}.h5")
+        self.addCleanup(run.close)
+        return job, run, [TruthLog(f"{name}.{rank}") for rank in range(N_RANKS)]
+
+    def assert_calls(self, run, logs):
+        """Each process's numbered rows are the collectives of its rank's log."""
+        hashes = [comm["hash"] for comm in run.rows("comms")]
+        for log, rows in zip(logs, run.rows_by_process("events/nccl"), strict=True):
+            told = Counter((row["coll"], hashes[row["comm"]], row["seq"], row["bytes"]) for row in rows
+                           if row["seq"] is not None and row["seq"] < FIRST_HAZARD and row["comm"] is not None)
+            called = Counter((call["function"], call["comm"], call["sequence"], call["bytes"]) for call in log.calls
+                             if call["sequence"] is not None)
+            self.assertEqual(told, called)
+
+    def check_version(self, version):
+        name = f"v{version}"
+        _, run, logs = self.traced(name, "--api", version, "--ops", "allreduce,allgather,reduce", "--sizes", "1K,64K",
+                                   "--iterations", 2)
+        self.assertIn(f"version {version} from", logs[0].plugin[0])
+        self.assert_calls(run, logs)
+        self.assertEqual({(row["n_seen"], row["n_ranks"]) for row in run.rows("collectives")}, {(N_RANKS, N_RANKS)})
+        self.assertEqual(len(run.rows("collectives")), 2 * 2 * 3)
+
+    def test_every_version(self):
+        for version in range(1, 8):
+            with self.subTest(version=version):
+                self.check_version(version)
+
+    def test_hazards_change_neither_the_job_nor_its_calls(self):
+        words = ("--ops", "allreduce", "--sizes", "1K", "--iterations", 4, "--comms", 1)
+        plain = tools.mpirun(PUPPET, *words, n_ranks=N_RANKS)
+        for version in (1, 4, 5, 7):
+            with self.subTest(version=version):
+                name = f"h{version}"
+                job, run, logs = self.traced(name, "--api", version, *words, "--hazard", HAZARDS)
+                self.assertEqual(job.out, plain.out)
+                hazards = {line["name"] for line in read_log(f"{name}.0") if line["what"] == "hazard"}
+                self.assertEqual(hazards, set(HAZARDS.split(",")))
+                self.assert_calls_beside_a_reload(run, logs)
+
+    def assert_calls_beside_a_reload(self, run, logs):
+        """The communicator that the reload makes is in the log, its one call is no call of the job."""
+        hashes = [comm["hash"] for comm in run.rows("comms")]
+        for log, rows in zip(logs, run.rows_by_process("events/nccl"), strict=True):
+            jobs = {call["comm"] for call in log.calls}
+            told = {(hashes[row["comm"]], row["seq"]) for row in rows
+                    if row["comm"] is not None and hashes[row["comm"]] in jobs and row["seq"] is not None}
+            called = {(call["comm"], call["sequence"]) for call in log.calls if call["sequence"] is not None}
+            self.assertLessEqual(called, told)
+            self.assertEqual({key for key in told - called if key[1] < FIRST_HAZARD}, set())
+
+
+if __name__ == "__main__":
+    unittest.main()
