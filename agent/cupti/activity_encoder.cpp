@@ -81,10 +81,12 @@ void ActivityEncoder::note_call(std::uint32_t kind, const Record& record) noexce
   if (spans_->keeps(record.get(kStart), record.get(kEnd))) ledger_.add_call(record.get(kCorrelation));
 }
 
-std::uint32_t ActivityEncoder::lane_of(const LaneKey& key) noexcept {
+std::uint32_t ActivityEncoder::look_lane(const LaneKey& key) noexcept {
   bool is_new = false;
   const std::uint32_t lane = lanes_.number_of(key, &is_new);
   if (lane == 0) collect::count_drop(Drop::kStateLogFull);
+  last_lane_key_ = key;
+  last_lane_ = lane;
   if (!is_new) [[likely]]
     return lane;
   spool::GpuLaneState state{};
@@ -96,36 +98,6 @@ std::uint32_t ActivityEncoder::lane_of(const LaneKey& key) noexcept {
   return lane;
 }
 
-std::uint32_t ActivityEncoder::config_of(const Record& record) noexcept {
-  using namespace kernel_record;
-  LaunchConfig config;
-  for (int i = 0; i < 3; ++i) {
-    config.grid[i] = record.get(kGrid[i]);
-    config.block[i] = record.get(kBlock[i]);
-    config.cluster[i] = record.get(kCluster[i]);
-  }
-  config.registers = record.get(kRegisters);
-  config.static_shared = record.get(kStaticShared);
-  config.dynamic_shared = record.get(kDynamicShared);
-  config.local = record.get(kLocalPerThread);
-  bool is_new = false;
-  const std::uint32_t number = configs_.number_of(config, &is_new);
-  if (number == 0) collect::count_drop(Drop::kStateLogFull);
-  if (!is_new) [[likely]]
-    return number;
-  spool::LaunchConfigState state{};
-  state.config = number;
-  std::memcpy(state.grid, config.grid, sizeof state.grid);
-  std::memcpy(state.block, config.block, sizeof state.block);
-  std::memcpy(state.cluster, config.cluster, sizeof state.cluster);
-  state.registers = config.registers;
-  state.static_shared_bytes = config.static_shared;
-  state.dynamic_shared_bytes = config.dynamic_shared;
-  state.local_bytes = config.local;
-  collect::append_state(spool::StateKind::kLaunchConfig, &state, sizeof state);
-  return number;
-}
-
 bool ActivityEncoder::add_kernel(const Record& record, spool::EventEncoder* out) noexcept {
   using namespace kernel_record;
   Times times;
@@ -134,9 +106,9 @@ bool ActivityEncoder::add_kernel(const Record& record, spool::EventEncoder* out)
   if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
   const spool::StringId name = names_.number_of(record.get(kName), times.start_ns);
   const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
-                                  lane_of({record.get(kDevice), record.get(kContext), record.get(kStream)}),
+                                  lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)),
                                   correlation,
-                                  config_of(record),
+                                  configs_.number_of(record),
                                   record.get(kGraphNode),
                                   record.get(kGraph),
                                   record.get(kChannel)};
@@ -157,7 +129,7 @@ bool ActivityEncoder::add_memcpy(const Record& record, bool is_peer, spool::Even
     peer = 1 + (source != device ? source : record.get(peer_record::kTargetDevice));
   }
   const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
-                                  lane_of({device, record.get(kContext), record.get(kStream)}),
+                                  lane_of(device, record.get(kContext), record.get(kStream)),
                                   correlation,
                                   record.get(kBytes),
                                   record.get(is_peer ? peer_record::kGraphNode : kGraphNode),
@@ -177,7 +149,7 @@ bool ActivityEncoder::add_memset(const Record& record, spool::EventEncoder* out)
   ledger_.add_work(correlation);
   if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
   const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
-                                  lane_of({record.get(kDevice), record.get(kContext), record.get(kStream)}),
+                                  lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)),
                                   correlation,
                                   record.get(kBytes),
                                   record.get(kValue),
@@ -195,8 +167,7 @@ bool ActivityEncoder::add_graph(const Record& record, spool::EventEncoder* out) 
   ledger_.add_work(correlation);
   if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
   const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
-                                  lane_of({record.get(kDevice), record.get(kContext), record.get(kStream)}),
-                                  correlation};
+                                  lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)), correlation};
   out->add(EventKind::kGpuGraph, record.get(kGraph), times.start_ns, fields);
   return true;
 }

@@ -9,6 +9,7 @@
 #include "agent/cupti/api_calls.h"
 #include "agent/cupti/kept_spans.h"
 #include "agent/cupti/kernel_names.h"
+#include "agent/cupti/launch_configs.h"
 #include "agent/cupti/launch_ledger.h"
 #include "agent/cupti/number_table.h"
 #include "agent/cupti/record_layout.h"
@@ -43,10 +44,6 @@ class ActivityEncoder {
   struct LaneKey {
     std::uint32_t device, context, stream;
   };
-  struct LaunchConfig {
-    std::uint32_t grid[3], block[3], cluster[3];
-    std::uint32_t registers, static_shared, dynamic_shared, local;
-  };
 
   bool add_kernel(const Record& record, spool::EventEncoder* out) noexcept;
   bool add_memcpy(const Record& record, bool is_peer, spool::EventEncoder* out) noexcept;
@@ -60,8 +57,12 @@ class ActivityEncoder {
 
   // False if the record is of between two windows. Counts those without times.
   bool take_times(const Record& record, U64 start, U64 end, Times* times, std::uint32_t correlation = 0) noexcept;
-  std::uint32_t lane_of(const LaneKey& key) noexcept;
-  std::uint32_t config_of(const Record& record) noexcept;
+  std::uint32_t lane_of(std::uint32_t device, std::uint32_t context, std::uint32_t stream) noexcept {
+    const bool is_last = (device == last_lane_key_.device) & (context == last_lane_key_.context) &
+                         (stream == last_lane_key_.stream) & (last_lane_ != 0);
+    return is_last ? last_lane_ : look_lane({device, context, stream});
+  }
+  std::uint32_t look_lane(const LaneKey& key) noexcept;
   void name_api(std::uint32_t id, bool is_runtime) noexcept;
 
   CallbackName callback_name_ = nullptr;
@@ -69,7 +70,9 @@ class ActivityEncoder {
   KernelNames names_;
   LaunchLedger ledger_;
   NumberTable<LaneKey, 1U << 14> lanes_;
-  NumberTable<LaunchConfig, 1U << 15> configs_;
+  LaneKey last_lane_key_{};
+  std::uint32_t last_lane_ = 0;
+  LaunchConfigs configs_;
   ResourceRecords resources_;
   ApiSet driver_;
   ApiSet runtime_;

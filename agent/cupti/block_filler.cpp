@@ -3,6 +3,15 @@
 #include "agent/collect/event_sink.h"
 
 namespace jaxprof::cupti {
+namespace {
+
+// Records come from other processors' caches, or from memory: a record's length is asked for some records ahead.
+constexpr std::size_t kPrefetchAhead = 2048;
+constexpr std::size_t kPrefetchBytes = 256;
+// What has been read is cleared while it is still in the processor's nearest cache.
+constexpr std::size_t kClearBytes = 4096;
+
+}  // namespace
 
 std::size_t BlockFiller::fill(std::uint8_t* payload, std::size_t capacity, std::uint64_t* event_count) noexcept {
   spool::EventEncoder out(payload, capacity);
@@ -26,50 +35,72 @@ bool BlockFiller::next_buffer() noexcept {
   if (!pool_->next_to_read(&buffer_)) return false;
   has_buffer_ = true;
   at_ = 0;
+  cleared_ = 0;
   last_record_ = nullptr;
-  is_walked_by_cupti_ = !strides_->fill(buffer_.data, buffer_.valid_bytes);
-  if (!is_walked_by_cupti_ && encoder_->leaves_out_others()) note_calls();
+  is_walked_by_cupti_ = false;
+  if (encoder_->leaves_out_others()) note_calls();
   return true;
 }
 
 // The record of work may stand before that of the call that started it, and its call decides whether it is kept.
 void BlockFiller::note_calls() noexcept {
-  for (std::size_t at = 0; at < buffer_.valid_bytes;) {
-    std::uint32_t kind = 0;
+  std::uint32_t kind = 0;
+  for (std::size_t at = 0; at + sizeof kind <= buffer_.valid_bytes;) {
     std::memcpy(&kind, buffer_.data + at, sizeof kind);
     const Record record{buffer_.data + at, strides_->of(kind)};
+    if (record.bytes == 0 || record.bytes > buffer_.valid_bytes - at) return;
     encoder_->note_call(kind, record);
     at += record.bytes;
   }
 }
 
 bool BlockFiller::next_record(std::uint32_t* kind, Record* record) noexcept {
-  const std::uint8_t* at = buffer_.data + at_;
-  if (is_walked_by_cupti_) {
-    const abi::Result result = subscriber_->next_record(buffer_.data, buffer_.valid_bytes, &last_record_);
-    if (result != abi::kSuccess) {
-      // Anything but the end: what follows cannot be found.
-      if (result != abi::kMaxLimitReached) collect::count_drop(Drop::kGpuUnknownKind);
-      return false;
+  if (!is_walked_by_cupti_) [[likely]] {
+    std::uint8_t* at = buffer_.data + at_;
+    const std::size_t left = buffer_.valid_bytes - at_;
+    if (left == 0) return false;
+    if (left >= sizeof *kind) [[likely]] {
+      for (std::size_t line = 0; line < kPrefetchBytes; line += 64) __builtin_prefetch(at + kPrefetchAhead + line);
+      std::memcpy(kind, at, sizeof *kind);
+      const std::size_t stride = strides_->of(*kind);
+      if (stride != 0 && stride <= left) [[likely]] {
+        *record = {at, stride};
+        if (at_ - cleared_ >= kClearBytes) clear_read();
+        last_record_ = at;
+        at_ += stride;
+        return true;
+      }
     }
-    at = static_cast<const std::uint8_t*>(last_record_);
-    record->bytes = buffer_.valid_bytes - static_cast<std::size_t>(at - buffer_.data);
-  } else if (at_ >= buffer_.valid_bytes) {
+    is_walked_by_cupti_ = true;  // from the last record on
+  }
+  return ask_cupti(kind, record);
+}
+
+// But for the last record, from which CUPTI may be asked to go on.
+void BlockFiller::clear_read() noexcept {
+  const auto read = static_cast<std::size_t>(static_cast<std::uint8_t*>(last_record_) - buffer_.data);
+  std::memset(buffer_.data + cleared_, 0, read - cleared_);
+  cleared_ = read;
+}
+
+bool BlockFiller::ask_cupti(std::uint32_t* kind, Record* record) noexcept {
+  const abi::Result result = subscriber_->next_record(buffer_.data, buffer_.valid_bytes, &last_record_);
+  if (result != abi::kSuccess) {
+    // Anything but the end: what follows cannot be found.
+    if (result != abi::kMaxLimitReached) collect::count_drop(Drop::kGpuUnknownKind);
     return false;
   }
+  const auto* at = static_cast<const std::uint8_t*>(last_record_);
   std::memcpy(kind, at, sizeof *kind);
-  record->at = at;
-  if (const std::uint32_t stride = strides_->of(*kind);
-      !is_walked_by_cupti_ || (stride > 0 && stride < record->bytes)) {
-    record->bytes = stride;
-  }
-  at_ += record->bytes;
+  const std::size_t stride = strides_->of(*kind);
+  const std::size_t left = buffer_.valid_bytes - static_cast<std::size_t>(at - buffer_.data);
+  *record = {at, stride < left ? stride : left};
   return true;
 }
 
 void BlockFiller::end_buffer() noexcept {
   has_buffer_ = false;
-  pool_->recycle(buffer_);
+  pool_->recycle(buffer_, cleared_);
 }
 
 }  // namespace jaxprof::cupti

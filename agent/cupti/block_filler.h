@@ -27,8 +27,11 @@ class BlockFiller {
 
  private:
   bool next_buffer() noexcept;
+  // By the known lengths; from where they do not lead on, or beyond the end, by CUPTI.
   bool next_record(std::uint32_t* kind, Record* record) noexcept;
+  bool ask_cupti(std::uint32_t* kind, Record* record) noexcept;
   void note_calls() noexcept;
+  void clear_read() noexcept;
   void end_buffer() noexcept;
 
   BufferPool* pool_ = nullptr;
@@ -37,9 +40,10 @@ class BlockFiller {
   Subscriber* subscriber_ = nullptr;
   BufferPool::Buffer buffer_;
   std::size_t at_ = 0;
+  std::size_t cleared_ = 0;  // bytes of the buffer, from its start
   bool has_buffer_ = false;
   bool is_walked_by_cupti_ = false;
-  void* last_record_ = nullptr;       // where CUPTI's own walk is
+  void* last_record_ = nullptr;       // the last that was found
   std::uint64_t previous_stamp_ = 0;  // of the block before: the next one starts from it
 };
 

@@ -124,8 +124,8 @@ bool BufferPool::next_to_read(Buffer* buffer) noexcept {
   return true;
 }
 
-void BufferPool::recycle(const Buffer& buffer) noexcept {
-  std::memset(buffer.data, 0, buffer.valid_bytes);
+void BufferPool::recycle(const Buffer& buffer, std::size_t cleared_bytes) noexcept {
+  std::memset(buffer.data + cleared_bytes, 0, buffer.valid_bytes - cleared_bytes);
   unread_.fetch_sub(1, std::memory_order_acq_rel);
   push(&free_, buffer.index);
 }

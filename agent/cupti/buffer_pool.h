@@ -39,8 +39,8 @@ class BufferPool {
 
   // The oldest buffer with records that has not been read; false if there is none. One thread, as for recycle().
   bool next_to_read(Buffer* buffer) noexcept;
-  // `buffer` has been read: clears what CUPTI wrote, and lets it have it again.
-  void recycle(const Buffer& buffer) noexcept;
+  // `buffer` has been read: clears what CUPTI wrote from `cleared_bytes` on, and lets it have it again.
+  void recycle(const Buffer& buffer, std::size_t cleared_bytes = 0) noexcept;
 
   std::uint32_t buffer_count() const noexcept { return buffer_count_; }
   // Buffers that CUPTI holds, throw-away ones among them.

@@ -11,6 +11,20 @@
 
 namespace jaxprof::cupti {
 
+// Equality of words in memory, without a branch a word.
+template <std::size_t kBytes>
+inline bool are_same_words(const void* one, const void* other) noexcept {
+  static_assert(kBytes % 4 == 0);
+  std::uint32_t difference = 0;
+  for (std::size_t i = 0; i < kBytes; i += 4) {
+    std::uint32_t words[2];
+    std::memcpy(&words[0], static_cast<const char*>(one) + i, 4);
+    std::memcpy(&words[1], static_cast<const char*>(other) + i, 4);
+    difference |= words[0] ^ words[1];
+  }
+  return difference == 0;
+}
+
 // `Key` is plain words without padding: it is hashed and compared as bytes.
 template <typename Key, std::uint32_t kSlots>
 class NumberTable {
@@ -38,7 +52,7 @@ class NumberTable {
         *is_new = true;
         return slot.number;
       }
-      if (std::memcmp(&slot.key, &key, sizeof key) == 0) return slot.number;
+      if (are_same_words<sizeof key>(&slot.key, &key)) return slot.number;
     }
   }
 
@@ -48,12 +62,19 @@ class NumberTable {
     std::uint32_t number;  // 0: free
   };
 
+  // A sum of products, each of two words (NH, of the UMAC papers): the multiplications do not wait for each other.
   static std::uint32_t hash_of(const Key& key) noexcept {
-    std::uint32_t words[sizeof(Key) / 4];
+    constexpr std::size_t kWords = sizeof(Key) / 4;
+    std::uint32_t words[kWords + 1];
     std::memcpy(words, &key, sizeof key);
-    std::uint64_t hash = 0x9e3779b97f4a7c15U;
-    for (const std::uint32_t word : words) hash = (hash ^ word) * 0xff51afd7ed558ccdU;
-    return static_cast<std::uint32_t>(hash >> 32);
+    words[kWords] = 0;
+    std::uint64_t hash = 0;
+    for (std::size_t i = 0; i < kWords; i += 2) {
+      const std::uint32_t first = words[i] + 0x9e3779b9U * static_cast<std::uint32_t>(i + 1);
+      const std::uint32_t second = words[i + 1] + 0x85ebca6bU * static_cast<std::uint32_t>(i + 1);
+      hash += static_cast<std::uint64_t>(first) * second;
+    }
+    return static_cast<std::uint32_t>((hash * 0xff51afd7ed558ccdU) >> 32);
   }
 
   Slot* slots_ = nullptr;

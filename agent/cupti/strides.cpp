@@ -37,16 +37,6 @@ bool Strides::probe(Subscriber* subscriber) noexcept {
   return has_changed;
 }
 
-bool Strides::fill(const std::uint8_t* buffer, std::size_t bytes) const noexcept {
-  std::size_t at = 0;
-  while (at + sizeof(std::uint32_t) <= bytes) {
-    const std::uint32_t stride = of(kind_at(buffer + at));
-    if (stride == 0) return false;
-    at += stride;
-  }
-  return at == bytes;
-}
-
 std::uint64_t Strides::count(const std::uint8_t* buffer, std::size_t bytes) const noexcept {
   std::uint64_t records = 0;
   for (std::size_t at = 0; at + sizeof(std::uint32_t) <= bytes; ++records) {

@@ -1,7 +1,7 @@
 // How long CUPTI's records are. The library that writes them knows, and tells by walking: two records of a kind, one
 // behind the other, are that far apart. So each kind's length is asked once, without a GPU, and buffers are then walked
-// here: CUPTI's own walk costs more than reading the records does. A buffer that these lengths do not lead to the exact
-// end of is walked by CUPTI after all.
+// here: CUPTI's own walk costs more than reading the records does. Where these lengths lead nowhere CUPTI is asked
+// after all (block_filler.h).
 #pragma once
 
 #include <atomic>
@@ -22,10 +22,10 @@ class Strides {
   bool probe(Subscriber* subscriber) noexcept;
 
   // Length of a record, 0 if CUPTI does not know the kind.
-  std::uint32_t of(std::uint32_t kind) const noexcept { return kind < kKinds ? bytes_[kind].load(std::memory_order_relaxed) : 0; }
+  std::uint32_t of(std::uint32_t kind) const noexcept {
+    return kind < kKinds ? bytes_[kind].load(std::memory_order_relaxed) : 0;
+  }
 
-  // Do whole records of known kinds fill the `bytes` exactly?
-  bool fill(const std::uint8_t* buffer, std::size_t bytes) const noexcept;
   // Whole records of known kinds from the start of `buffer` on.
   std::uint64_t count(const std::uint8_t* buffer, std::size_t bytes) const noexcept;
 

@@ -50,15 +50,29 @@ template <std::size_t kCount>
 inline void EventEncoder::add(EventKind kind, std::uint32_t id, std::uint64_t stamp,
                               const std::uint64_t (&fields)[kCount]) noexcept {
   static_assert(kCount <= kMaxFields);
-  std::size_t count = kCount;
-  while (count > 0 && fields[count - 1] == 0) --count;
   std::uint8_t* out = buffer_ + size_;
+  std::uint8_t* head = out;
   *out++ = static_cast<std::uint8_t>(kind);
-  *out++ = static_cast<std::uint8_t>(count);
-  out = put_varint(out, fold_sign(static_cast<std::int64_t>(stamp - previous_stamp_)));
-  out = put_varint(out, id);
-  for (std::size_t i = 0; i < count; ++i) out = put_varint(out, fields[i]);
-  size_ = static_cast<std::size_t>(out - buffer_);
+  ++out;
+  out = put_varint_wide(out, fold_sign(static_cast<std::int64_t>(stamp - previous_stamp_)));
+  out = put_varint_wide(out, id);
+  // Each field of a kind has its own code, so that its usual length is foretold.
+  std::size_t count = 0;
+  std::uint8_t* end = out;
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < kCount; ++i) {
+    if (fields[i] < 0x80) {
+      *out++ = static_cast<std::uint8_t>(fields[i]);
+    } else {
+      out = put_varint_wide(out, fields[i]);
+    }
+    if (fields[i] != 0) {
+      count = i + 1;
+      end = out;
+    }
+  }
+  head[1] = static_cast<std::uint8_t>(count);
+  size_ = static_cast<std::size_t>(end - buffer_);
   previous_stamp_ = stamp;
   ++event_count_;
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace jaxprof::spool {
 
@@ -18,6 +19,21 @@ inline std::uint8_t* put_varint(std::uint8_t* out, std::uint64_t value) noexcept
   }
   *out++ = static_cast<std::uint8_t>(value);
   return out;
+}
+
+// The same without a branch a byte, for values whose length cannot be foretold: seven-bit groups are moved apart in one
+// register. Writes 8 bytes at `out`, or up to kMaxVarintBytes, of which those behind the returned position mean
+// nothing.
+inline std::uint8_t* put_varint_wide(std::uint8_t* out, std::uint64_t value) noexcept {
+  if (value >= std::uint64_t{1} << 56) [[unlikely]]
+    return put_varint(out, value);
+  const auto length = static_cast<unsigned>((63 - __builtin_clzll(value | 1)) / 7 + 1);
+  std::uint64_t spread = (value & 0x0fffffff) | (value & 0xfffffff0000000) << 4;
+  spread = (spread & 0x00003fff00003fff) | (spread & 0x0fffc0000fffc000) << 2;
+  spread = (spread & 0x007f007f007f007f) | (spread & 0x3f803f803f803f80) << 1;
+  spread |= 0x8080808080808080U & ((std::uint64_t{1} << (8 * (length - 1))) - 1);
+  std::memcpy(out, &spread, sizeof spread);  // little-endian, as all of a spool is
+  return out + length;
 }
 
 // Reads one integer of `[at, end)`; null if it is cut off or longer than 64 bits.

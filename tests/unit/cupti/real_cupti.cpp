@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -27,23 +29,36 @@ std::unique_ptr<cupti::Library> load(const std::string& path) {
   return library;
 }
 
+// The folders of tests/setup.sh, each with the libraries of one list of requirements.
+std::vector<std::string> unpacked_folders() {
+  std::vector<std::string> folders;
+  const char* home = std::getenv("HOME");
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* deps = std::getenv("JAXPROF_DEPS");
+  for (const std::string& parent : {std::string(deps != nullptr ? deps : ""), std::string("/var/cache/jaxprof"),
+                                    std::string(cache != nullptr ? cache : "") + "/jaxprof",
+                                    std::string(home != nullptr ? home : "") + "/.cache/jaxprof"}) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(parent, error)) {
+      if (entry.path().filename().string().rfind("cupti-", 0) == 0) folders.push_back(entry.path().string());
+    }
+  }
+  folders.emplace_back("/usr/local/cuda/lib64");
+  folders.emplace_back("/usr/local/cuda/extras/CUPTI/lib64");
+  return folders;
+}
+
 }  // namespace
 
-const cupti::Library* real_cupti(std::string* why) {
-  std::vector<std::string> places;
-  if (const char* named = std::getenv("JAXPROF_TEST_LIBCUPTI"); named != nullptr) places.emplace_back(named);
-  for (const char* folder :
-       {JAXPROF_CUPTI_INCLUDE "/../lib", "/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64"}) {
-    places.push_back(std::string(folder) + "/libcupti.so.13");
+const cupti::Library* real_cupti(int major, std::string* why) {
+  static std::map<int, std::unique_ptr<cupti::Library>> libraries;
+  const std::string name = "/libcupti.so." + std::to_string(major);
+  std::unique_ptr<cupti::Library>& library = libraries[major];
+  *why = "no " + name.substr(1) + " that walks records without a GPU in";
+  for (const std::string& folder : unpacked_folders()) {
+    if (library == nullptr) library = load(folder + name);
+    *why += " " + folder;
   }
-  static const std::unique_ptr<cupti::Library> library = [&]() -> std::unique_ptr<cupti::Library> {
-    for (const std::string& place : places) {
-      if (std::unique_ptr<cupti::Library> found = load(place)) return found;
-    }
-    return nullptr;
-  }();
-  *why = "no libcupti that walks records without a GPU:";
-  for (const std::string& place : places) *why += " " + place;
   return library.get();
 }
 

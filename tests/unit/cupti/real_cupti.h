@@ -9,8 +9,8 @@
 
 namespace jaxprof::test {
 
-// Null if there is none; `why` then says what was tried. Loaded once a process.
-const cupti::Library* real_cupti(std::string* why);
+// libcupti.so.12 or .13, by `major`; null if there is none, and `why` then says what was tried. Loaded once a process.
+const cupti::Library* real_cupti(int major, std::string* why);
 
 // A subscriber that has not subscribed, and can walk all the same.
 void make_walker(const cupti::Library& library, cupti::Subscriber* walker);
