@@ -25,6 +25,11 @@ struct OpenRanges {
   std::uint16_t floor = 0;        // its depth when that segment began for it: ranges below were pushed before
 };
 
+// The range at `depth` was popped and that is not recorded: the next push or pop that is tells it.
+inline void note_unseen_end(OpenRanges* open, std::uint16_t depth) noexcept {
+  if (open->unseen_ends == 0 || depth < open->unseen_ends) open->unseen_ends = static_cast<std::uint16_t>(depth + 1);
+}
+
 // A range that a thread has pushed: its domain and depth in one word, never kNoPlace.
 inline constexpr std::uint32_t kNoPlace = 0;
 constexpr std::uint32_t range_place(std::uint16_t domain, std::uint16_t depth) noexcept {

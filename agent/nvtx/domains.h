@@ -22,6 +22,9 @@ inline constexpr std::uint8_t kIsWatched = kHasSteps | kHasContent | kIsNccl;
 
 namespace detail {
 extern std::atomic<std::uint8_t> domain_uses[collect::kMaxDomains];
+// How texts begin that mark steps, and what the window is a window of.
+extern std::atomic<char> step_letter;
+extern std::atomic<char> content_letter;
 }  // namespace detail
 
 // To be called before the domain's number is given to anyone, and once for the default domain, "".
@@ -29,6 +32,12 @@ void note_domain(std::uint16_t domain, std::string_view name) noexcept;
 
 inline std::uint8_t uses_of(std::uint16_t domain) noexcept {
   return detail::domain_uses[domain].load(std::memory_order_relaxed);
+}
+
+// False for texts that mark nothing, which is known by their first letter.
+inline bool is_watched_letter(char letter) noexcept {
+  return letter == detail::step_letter.load(std::memory_order_relaxed) ||
+         letter == detail::content_letter.load(std::memory_order_relaxed);
 }
 
 inline bool is_nccl_domain(std::uint8_t uses) noexcept {

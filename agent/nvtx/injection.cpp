@@ -6,11 +6,26 @@
 #include "agent/collect/event_sink.h"
 #include "agent/nvtx/domains.h"
 #include "agent/nvtx/nvtx_types.h"
+#include "agent/nvtx/quiet.h"
 #include "agent/nvtx/ranges.h"
 #include "agent/nvtx/registry.h"
 
 namespace jaxprof::nvtx {
 namespace {
+
+// ---- what both modules do ---------------------------------------------------------------------------------------
+
+inline int push_given(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
+  if (a != nullptr && a->size >= sizeof *a) {
+    const int depth = push_quietly(domain, a->messageType, a->message);
+    if (depth != kNotQuiet) return depth;
+  }
+  return push(domain, given(a));
+}
+inline int pop_plain(nvtxDomainHandle_t domain) {
+  const int depth = pop_quietly(domain);
+  return depth != kNotQuiet ? depth : pop(domain, nullptr, 0);
+}
 
 // ---- the core module: the default domain ------------------------------------------------------------------------
 
@@ -36,16 +51,19 @@ void core_end(nvtxRangeId_t range) {
   end(nullptr, range, nullptr, 0);
 }
 int core_push_ex(const nvtxEventAttributes_t* a) {
-  return push(nullptr, given(a));
+  return push_given(nullptr, a);
 }
 int core_push_a(const char* m) {
-  return push(nullptr, given(m));
+  nvtxMessageValue_t message;
+  message.ascii = m;
+  const int depth = push_quietly(nullptr, NVTX_MESSAGE_TYPE_ASCII, message);
+  return depth != kNotQuiet ? depth : push(nullptr, given(m));
 }
 int core_push_w(const wchar_t* m) {
   return push(nullptr, given(m));
 }
 int core_pop() {
-  return pop(nullptr, nullptr, 0);
+  return pop_plain(nullptr);
 }
 void core_category_a(std::uint32_t category, const char* name) {
   name_category(nullptr, category, collect::intern(name));
@@ -66,7 +84,7 @@ void domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t range) {
   end(domain, range, nullptr, 0);
 }
 int domain_pop(nvtxDomainHandle_t domain) {
-  return pop(domain, nullptr, 0);
+  return pop_plain(domain);
 }
 void domain_category_a(nvtxDomainHandle_t domain, std::uint32_t category, const char* name) {
   name_category(domain, category, collect::intern(name));
@@ -81,7 +99,7 @@ nvtxRangeId_t domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_
   return start(domain, given(a));
 }
 int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
-  return push(domain, given(a));
+  return push_given(domain, a);
 }
 
 // ---- the payload extension --------------------------------------------------------------------------------------

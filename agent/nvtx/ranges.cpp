@@ -78,10 +78,6 @@ void enter_segment(OpenRanges* open, std::uint32_t segment, std::uint16_t depth)
   open->floor = depth;
 }
 
-void note_unseen_end(OpenRanges* open, std::uint16_t depth) noexcept {
-  if (open->unseen_ends == 0 || depth < open->unseen_ends) open->unseen_ends = static_cast<std::uint16_t>(depth + 1);
-}
-
 void write_push(ThreadSink* sink, std::uint32_t segment, Begin* begin, const Attributes& attributes) noexcept {
   OpenRanges& open = sink->ranges[begin->domain];
   enter_segment(&open, segment, begin->depth);
@@ -107,7 +103,7 @@ void write_pop(ThreadSink* sink, std::uint32_t segment, std::uint16_t domain, st
       return;
     }
   }
-  note_unseen_end(&open, depth);
+  collect::note_unseen_end(&open, depth);
 }
 
 // A push in a domain of which some ranges matter, window or not. It may open the window, and then is in it.

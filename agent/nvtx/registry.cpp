@@ -14,11 +14,8 @@ namespace {
 using collect::append_state;
 using collect::intern;
 
-// Handles are these tags plus a number.
-constexpr std::uintptr_t kDomainTag = 0x4a58'0000'0000;
-constexpr std::uintptr_t kStringTag = 0x4a59'0000'0000;
-constexpr std::uintptr_t kTagMask = 0xffff'0000'0000;
-constexpr std::uintptr_t kNumberMask = 0xffff'ffff;
+using detail::kDomainTag;
+using detail::kStringTag;
 
 // Domains by name: every copy of NVTX in the process creates its own, and they are one.
 std::atomic<std::uint32_t> domain_count{0};
@@ -38,13 +35,6 @@ template <typename Handle>
 Handle make_handle(std::uintptr_t tag, std::uint32_t number) noexcept {
   return reinterpret_cast<Handle>(tag | number);
 }
-
-template <typename Handle>
-std::uint32_t number_of(Handle handle, std::uintptr_t tag) noexcept {
-  const auto value = reinterpret_cast<std::uintptr_t>(handle);
-  return (value & ~kNumberMask) == tag ? static_cast<std::uint32_t>(value & kNumberMask) : 0;
-}
-static_assert((kDomainTag & ~kTagMask) == 0 && (kStringTag & ~kTagMask) == 0);
 
 nvtxDomainHandle_t domain_named(std::string_view text, bool has_name) noexcept {
   const spool::StringId name = has_name ? intern(text.data(), text.size()) : spool::kNoString;
@@ -116,15 +106,6 @@ std::uint64_t choose_schema_id(bool is_given, std::uint64_t given) noexcept {
 }
 
 }  // namespace
-
-std::uint16_t domain_number(nvtxDomainHandle_t handle) noexcept {
-  const std::uint32_t number = number_of(handle, kDomainTag);
-  return number < collect::kMaxDomains ? static_cast<std::uint16_t>(number) : std::uint16_t{0};
-}
-
-spool::StringId string_of(nvtxStringHandle_t handle) noexcept {
-  return number_of(handle, kStringTag);
-}
 
 spool::StringId intern_wide(const wchar_t* text) noexcept {
   if (text == nullptr) return spool::kNoString;

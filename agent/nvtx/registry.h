@@ -6,15 +6,34 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/collect/event_sink.h"
 #include "agent/nvtx/nvtx_types.h"
 #include "agent/spool/state_record.h"
 
 namespace jaxprof::nvtx {
 
+namespace detail {
+// Handles are these tags plus a number.
+inline constexpr std::uintptr_t kDomainTag = 0x4a58'0000'0000;
+inline constexpr std::uintptr_t kStringTag = 0x4a59'0000'0000;
+inline constexpr std::uintptr_t kNumberMask = 0xffff'ffff;
+
+template <typename Handle>
+std::uint32_t number_of(Handle handle, std::uintptr_t tag) noexcept {
+  const auto value = reinterpret_cast<std::uintptr_t>(handle);
+  return (value & ~kNumberMask) == tag ? static_cast<std::uint32_t>(value & kNumberMask) : 0;
+}
+}  // namespace detail
+
 // The domain's number for `handle`; 0, the default domain, for null and for handles that we never gave.
-std::uint16_t domain_number(nvtxDomainHandle_t handle) noexcept;
+inline std::uint16_t domain_number(nvtxDomainHandle_t handle) noexcept {
+  const std::uint32_t number = detail::number_of(handle, detail::kDomainTag);
+  return number < collect::kMaxDomains ? static_cast<std::uint16_t>(number) : std::uint16_t{0};
+}
 // The id behind a registered string's handle; kNoString for one that we never gave.
-spool::StringId string_of(nvtxStringHandle_t handle) noexcept;
+inline spool::StringId string_of(nvtxStringHandle_t handle) noexcept {
+  return detail::number_of(handle, detail::kStringTag);
+}
 // A wide string as UTF-8.
 spool::StringId intern_wide(const wchar_t* text) noexcept;
 // Bytes of a payload whose caller left the size to the schema (SIZE_MAX); 0 if the schema does not say.

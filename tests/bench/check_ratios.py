@@ -54,6 +54,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         commands = {"annotate_bench": [sys.executable, here / "annotate_bench.py", python, binaries / "jaxprof-exec", folder],
                     "event_path_bench": [binaries / "event_path_bench", libraries / "libjaxprof-agent.so", folder],
+                    "window_bench": [binaries / "window_bench", libraries / "libjaxprof-agent.so", folder],
                     "publish_bench": [binaries / "publish_bench", binaries / "jaxprof-exec",
                                       libraries / "libjaxprof-agent.so", folder],
                     "merge_bench": [binaries / "merge_bench", "100000", folder],

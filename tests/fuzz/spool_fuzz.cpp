@@ -50,6 +50,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     (void)trace->text(event.id);
     unknown_kinds += static_cast<unsigned>(event.kind) > 100 ? 1 : 0;
   });
+  trace->for_each_activity([&](const spool::Event& event) {
+    (void)trace->text(event.id);
+    (void)trace->gpu().lane(event.fields[spool::gpu_field::kLane]);
+  });
   for (const rundir::Communicator& communicator : trace->communicators()) (void)communicator.name.size();
   fuzz::plant_fault(unknown_kinds > 0);
   return 0;

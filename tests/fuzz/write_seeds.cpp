@@ -89,6 +89,52 @@ std::string steps_of(std::int32_t rank) {
   return recording.bytes();
 }
 
+// A rank whose GPU ran a call's kernel and a replay of a captured one, in a window of steps.
+std::string gpus_of(std::int32_t rank) {
+  test::NcclRecording recording(rank, 2);
+  recording.set(spool::IdentityKey::kStepMarker, "step");
+  recording.set(spool::IdentityKey::kCaptureRange, "steps:2-3");
+  recording.thread(1, 501);
+  recording.lane(1, 0, 13, 0x77);
+  for (const std::uint64_t second : {0, 1, 2}) {
+    recording.gpu_clock(second * 1'000'000'000, static_cast<std::int64_t>(second * 1'000'000'000) + 5'000'000'000);
+  }
+  recording.segment(0, true, spool::WindowCause::kStep, 100, 3);
+  spool::GpuDeviceState device{};
+  device.name = recording.string("GPU");
+  device.uuid[3] = 7;
+  recording.state(spool::StateKind::kGpuDevice, device);
+  spool::LaunchConfigState config{};
+  config.config = 1;
+  recording.state(spool::StateKind::kLaunchConfig, config);
+  spool::GpuApiState api{};
+  api.api = 307;
+  api.name = recording.string("cuLaunchKernel");
+  recording.state(spool::StateKind::kGpuApi, api);
+  const auto launch_at = [&recording](std::uint64_t start, bool is_captured) {
+    test::Call call;
+    call.is_captured = is_captured;
+    const auto coll_api = recording.coll_api(call, recording.group_api(1, start, start + 90), start + 1, start + 5);
+    const auto launched = recording.launch(0x77, start + 10, start + 20);
+    recording.coll(call, coll_api, recording.group(start + 30, start + 60), start + 40, start + 50);
+    return launched;
+  };
+  recording.external(launch_at(1000, false), 7);
+  recording.graph_node(50, 0, launch_at(2000, true));
+  recording.graph_node(60, 50, 0);
+  recording.api_call(5'000'001'012, 5, 501, 7);
+  recording.kernel("ncclDevKernel_AllReduce", 5'000'001'500, 100, 1, 7);
+  recording.kernel("ncclDevKernel_AllReduce", 5'000'003'000, 100, 1, 8, 60);
+  recording.copy(5'000'004'000, 10, 1, 9);
+  recording.activity(spool::EventKind::kGpuMemset, 3, 5'000'005'000, 10, {1, 9, 64, 0, 0, 0});
+  recording.activity(spool::EventKind::kGpuOverhead, 1 << 16, 5'000'006'000, 10, {501, 0, 2});
+  recording.activity(spool::EventKind::kGpuGraph, 4, 5'000'007'000, 10, {1, 9});
+  recording.activity(spool::EventKind::kGpuSynchronization, 3, 5'000'008'000, 10, {1, 9, 13, 0});
+  recording.activity(spool::EventKind::kGpuEvent, 5, 0, 1, {13});
+  recording.segment(0, false, spool::WindowCause::kExit, 9000);
+  return recording.bytes();
+}
+
 // For session_page_fuzz: `text` with its end, written over what is at `offset` of the slot.
 std::string strokes_on_slot(std::size_t offset, const std::string& text) {
   std::string strokes;
@@ -106,11 +152,12 @@ void write_all(const std::string& folder) {
   spools.add(recipe_of(first));
   spools.add("\x01" + first);
   spools.add(recipe_of(test::Recording().bytes(false)));
+  spools.add(recipe_of(gpus_of(0)));
 
   Seeds runs(folder, "merge_fuzz");
   using Ranks = std::pair<std::string, std::string>;
   for (const auto& [one, other] : {Ranks(first, second), Ranks(first, test::Recording(1, 2, "n1").bytes(false)),
-                                   Ranks(steps_of(0), steps_of(1))}) {
+                                   Ranks(steps_of(0), steps_of(1)), Ranks(gpus_of(0), gpus_of(1))}) {
     const std::string recipe = recipe_of(one);
     std::string input;
     input += static_cast<char>(recipe.size() & 0xff);
@@ -158,6 +205,12 @@ void write_all(const std::string& folder) {
   Seeds templates(folder, "template_fuzz");
   templates.add("\x40prof/%q{SET}/%J.%S/rank%r.%h.%p");
   templates.add("\x08%q{P:-default}%%%l%n");
+
+  Seeds windows(folder, "window_fuzz");
+  for (const char* text : {"cudaProfilerApi", "nvtx:forward@*", "nvtx:\"a@b\"@\"c:\\\"\"", "steps:200-240@step@j",
+                           "steps:3@module=jit_f", "repeat:3", "stop-shutdown", "cuda-hw"}) {
+    windows.add(text);
+  }
 
   Seeds selections(folder, "selection_fuzz");
   selections.add("0,8-15,0-1023:128");
