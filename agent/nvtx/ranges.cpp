@@ -97,8 +97,10 @@ void write_pop(ThreadSink* sink, std::uint32_t segment, std::uint16_t domain, st
   OpenRanges& open = sink->ranges[domain];
   if (segment != 0) {
     enter_segment(&open, segment, static_cast<std::uint16_t>(depth + 1));
-    if (depth >= open.floor && write_finish(sink, EventKind::kNvtxPop, domain, depth, open.unseen_ends, finish.payload,
-                                            finish.count, finish.stamp)) {
+    if (depth < open.floor) {
+      open.floor = depth;  // the next that is pushed here is of this segment
+    } else if (write_finish(sink, EventKind::kNvtxPop, domain, depth, open.unseen_ends, finish.payload, finish.count,
+                            finish.stamp)) {
       open.unseen_ends = 0;
       return;
     }
