@@ -55,5 +55,25 @@ TEST(ParseOptions, NamesTheWordItDoesNotUnderstand) {
   }
 }
 
+TEST(ParseOptions, ApiNamesInterfacesAndTheVersionThatIsTheRelease) {
+  std::string error;
+  const auto version = parse({"--api", "3"}, &error);
+  ASSERT_TRUE(version) << error;
+  EXPECT_EQ(version->api_version, 3);
+  EXPECT_TRUE(version->uses_plugin && version->uses_nvtx);
+  const auto both = parse({"--api", "plugin,7", "--launch", "async", "--by", "copy", "--graph", "4"}, &error);
+  ASSERT_TRUE(both) << error;
+  EXPECT_EQ(both->api_version, 7);
+  EXPECT_FALSE(both->uses_nvtx);
+  EXPECT_EQ(both->how.launch, LaunchThread::kAsync);
+  EXPECT_EQ(both->how.carrier, Carrier::kCopyEngines);
+  EXPECT_EQ(both->n_replays, 4);
+  for (const char* const text : {"0", "8", "v5", "plugin,", ""}) {
+    EXPECT_FALSE(parse({"--api", text}, &error)) << text;
+  }
+  EXPECT_FALSE(parse({"--api", "4", "--ops", "gather"}, &error));
+  EXPECT_NE(error.find("2.28"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace jaxprof::puppets

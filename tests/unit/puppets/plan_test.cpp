@@ -85,5 +85,27 @@ TEST_F(PlanTest, CollectivesRunLargestFirstAndPeersByDistance) {
               ElementsAre(std::pair{Function::kSend, 1}, std::pair{Function::kSend, 2}, std::pair{Function::kSend, 0}));
 }
 
+// The symbols are those of libnccl 2.28.9.
+TEST_F(PlanTest, KernelsHaveTheSymbolsOfNccl) {
+  Plan plan{
+      .comm = &comm_, .stream = nullptr, .collectives = make_tasks(call(Function::kAllReduce, 100'000), 0), .p2ps = {}};
+  EXPECT_EQ(kernel_name(plan), "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE");
+  EXPECT_EQ(kernel_channels(plan), 4U);
+  plan.collectives = make_tasks(call(Function::kAllGather, 64), 0, Carrier::kSymmetricKernel);
+  plan.carrier = Carrier::kSymmetricKernel;
+  EXPECT_EQ(kernel_name(plan), "_Z30ncclSymkDevKernel_AllGather_LL21ncclSymkDevWorkArgs4K");
+  plan.collectives.clear();
+  plan.p2ps = make_tasks(call(Function::kSend, 64, 2), 0);
+  EXPECT_EQ(kernel_name(plan), "_Z22ncclDevKernel_SendRecv24ncclDevKernelArgsStorageILm4096EE");
+}
+
+TEST_F(PlanTest, CopyEnginesLeaveAnAllToAllWhole) {
+  EXPECT_EQ(make_tasks(call(Function::kAlltoAll, 1), 0).size(), 6U);
+  const std::vector<Task> tasks = make_tasks(call(Function::kAlltoAll, 1), 0, Carrier::kCopyEngines);
+  ASSERT_EQ(tasks.size(), 1U);
+  EXPECT_EQ(tasks[0].carrier, Carrier::kCopyEngines);
+  EXPECT_EQ(make_tasks(call(Function::kReduce, 1), 0, Carrier::kCopyEngines).at(0).carrier, Carrier::kKernel);
+}
+
 }  // namespace
 }  // namespace jaxprof::puppets
