@@ -1,0 +1,137 @@
+// Scenarios of a process with a window and a collector of GPUs that notes how it is called.
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "agent/collect/event_sink.h"
+#include "tests/unit/collect/child_program.h"
+
+namespace jaxprof::test {
+namespace {
+
+// What the collector was told, and what it should never have been.
+std::atomic<int> open_count{0}, close_count{0}, finish_count{0};
+std::atomic<int> inside{0};
+std::atomic<bool> is_open{false};
+std::atomic<int> faults{0};
+void (*while_opening)() = [] {};
+
+void enter(bool opens) {
+  if (inside.fetch_add(1) != 0) faults.fetch_add(1);          // two at once
+  if (is_open.exchange(opens) == opens) faults.fetch_add(1);  // twice the same
+}
+
+void open_gpus() noexcept {
+  enter(true);
+  open_count.fetch_add(1);
+  while_opening();
+  inside.fetch_sub(1);
+}
+void close_gpus() noexcept {
+  enter(false);
+  close_count.fetch_add(1);
+  inside.fetch_sub(1);
+}
+void begin_launch(std::uint64_t) noexcept {}
+void end_launch() noexcept {}
+std::size_t fill_block(std::uint8_t*, std::size_t, std::uint64_t*) noexcept {
+  return 0;
+}
+void finish_gpus(std::uint32_t) noexcept {
+  finish_count.fetch_add(1);
+}
+constexpr collect::GpuCollector kCollector = {open_gpus, close_gpus, begin_launch, end_launch, fill_block, finish_gpus};
+
+void report_all() {
+  report("opened", open_count);
+  report("closed", close_count);
+  report("faults", faults);
+  report("is_open", is_open);
+}
+
+void attach() {
+  collect::attach(kHookCuda, 0);
+}
+
+// cudaProfilerStart and Stop once more while CUPTI is being told of the first.
+void calls_inside_calls() {
+  attach();
+  collect::set_gpu_collector(&kCollector);
+  while_opening = [] {
+    collect::profiler_started();
+    collect::profiler_stopped();
+    report("capturing_inside", collect::is_capturing());
+  };
+  collect::profiler_started();
+  report_all();
+}
+
+void many_callers() {
+  attach();
+  collect::set_gpu_collector(&kCollector);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      for (int i = 0; i < 2000; ++i) t % 2 == 0 ? collect::profiler_started() : collect::profiler_stopped();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  collect::profiler_stopped();
+  report_all();
+}
+
+void late_collector() {
+  attach();
+  collect::profiler_started();
+  report("before", open_count);
+  collect::set_gpu_collector(&kCollector);
+  report_all();
+}
+
+bool wait_until(auto&& holds) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+void until_the_time_is_over() {
+  attach();
+  collect::set_gpu_collector(&kCollector);
+  const ProcessSlot* slot = collect::process_slot();
+  report("done", wait_until([slot] { return slot->window.load() == WindowState::kDone; }));
+  report("told", wait_until([] { return close_count.load() == 1; }));
+  report_all();
+}
+
+void until_its_recording_ends() {
+  attach();
+  collect::set_gpu_collector(&kCollector);
+  collect::profiler_started();
+  collect::profiler_stopped();
+  const ProcessSlot* slot = collect::process_slot();
+  report("ended", wait_until([slot] { return slot->state.load() == SlotState::kEnded; }));
+  report("finished", finish_count);
+  collect::profiler_started();
+  report("recording", collect::is_capturing());
+  report_all();
+}
+
+constexpr Scenario kScenarios[] = {
+    {"calls_inside_calls", calls_inside_calls},
+    {"many_callers", many_callers},
+    {"late_collector", late_collector},
+    {"until_the_time_is_over", until_the_time_is_over},
+    {"until_its_recording_ends", until_its_recording_ends},
+};
+
+}  // namespace
+
+std::span<const Scenario> scenarios() {
+  return kScenarios;
+}
+
+}  // namespace jaxprof::test
