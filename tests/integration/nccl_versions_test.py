@@ -4,6 +4,7 @@ bytes. And all that NCCL and its surroundings have been seen to do to a plugin: 
 are told as if nothing else had happened. The truth is the log of nccl_puppet.
 """
 
+import re
 import unittest
 from collections import Counter
 
@@ -63,6 +64,21 @@ class NcclVersions(tools.OwnFolderCase):
                 hazards = {line["name"] for line in read_log(f"{name}.0") if line["what"] == "hazard"}
                 self.assertEqual(hazards, set(HAZARDS.split(",")))
                 self.assert_calls_beside_a_reload(run, logs)
+
+    def recorded_and_dropped(self, *options):
+        """By the job's last line."""
+        job = tools.mpirun(tools.EXEC, "-o", f"{len(options)}/rank%r", "--", PUPPET, "--iterations", 1, "--sizes", "1K",
+                           *options, n_ranks=1)
+        self.assert_status(job, 0)
+        found = re.search(r"written, ([\d\s]+) events?, ([\d\s]+) dropped", job.err)
+        self.assertIsNotNone(found, job)
+        return [int(re.sub(r"\s", "", number)) for number in found.groups()]
+
+    def test_a_million_events_as_fast_as_they_come_are_recorded_or_counted(self):
+        quiet = sum(self.recorded_and_dropped())
+        recorded, dropped = self.recorded_and_dropped("--hazard", "flood")
+        self.assertEqual(recorded + dropped - quiet, 2 * 1_000_000, "a start and a stop each")
+        self.assertGreater(recorded, 100_000)
 
     def assert_calls_beside_a_reload(self, run, logs):
         """The communicator that the reload makes is in the log, its one call is no call of the job."""
