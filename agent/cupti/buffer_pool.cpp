@@ -18,7 +18,8 @@ void* reserve(std::size_t bytes) noexcept {
 
 }  // namespace
 
-bool BufferPool::open(std::uint64_t cap_bytes) noexcept {
+bool BufferPool::open(std::uint64_t cap_bytes, bool may_refuse) noexcept {
+  may_refuse_ = may_refuse;
   std::uint64_t count = cap_bytes / kBufferBytes;
   if (count < kMinBuffers) count = kMinBuffers;
   if (count > (1U << 20)) count = 1U << 20;
@@ -79,6 +80,11 @@ std::uint8_t* BufferPool::take(std::size_t* bytes) noexcept {
   }
   *bytes = kDiscardBytes;
   if (const std::uint32_t link = pop(&free_discards_); link != kNone) return data_of(link - 1);
+  if (may_refuse_) {
+    held_.fetch_sub(1, std::memory_order_acq_rel);
+    *bytes = 0;
+    return nullptr;
+  }
   // All are in use: two threads write into the last one, which nobody reads but to count.
   return data_of(buffer_count_ + kDiscardBuffers - 1);
 }
@@ -99,8 +105,9 @@ BufferPool::Returned BufferPool::give(std::uint8_t* data, std::size_t valid_byte
   return Returned::kToRead;
 }
 
-void BufferPool::release_discarded(const std::uint8_t* data) noexcept {
+void BufferPool::release_discarded(std::uint8_t* data, std::size_t valid_bytes) noexcept {
   std::uint32_t index = 0;
+  std::memset(data, 0, valid_bytes < kDiscardBytes ? valid_bytes : kDiscardBytes);
   // The last one is never linked: it may be in several hands.
   if (find(data, &index) && index + 1 < buffer_count_ + kDiscardBuffers) push(&free_discards_, index);
 }

@@ -3,8 +3,9 @@
 // which the system gives pages as they are used, up to the cap that the user set. CUPTI need not clear them: they are
 // zero, and the drain thread clears what was used before they are used again.
 //
-// When all are in use the request is served from a few small buffers whose records are counted and thrown away: to
-// refuse crashed CUPTI before 12.9.
+// When all are in use the request is served from a few small buffers whose records are counted and thrown away. When
+// those are in use too, it is refused: CUPTI then counts by itself what it drops. Before 12.9 that crashed it, and it
+// is given one that it has already.
 #pragma once
 
 #include <atomic>
@@ -27,15 +28,15 @@ class BufferPool {
   };
 
   // Reserves buffers of `cap_bytes` in all, at least kMinBuffers. False without address space for them. Once.
-  bool open(std::uint64_t cap_bytes) noexcept;
+  bool open(std::uint64_t cap_bytes, bool may_refuse) noexcept;
 
-  // A buffer for CUPTI: of the pool, or one to be thrown away. Any thread; lock-free.
+  // A buffer for CUPTI: of the pool, or one to be thrown away, or null. Any thread; lock-free.
   std::uint8_t* take(std::size_t* bytes) noexcept;
   // CUPTI gives `data` back with so many bytes of records. Returns what it was. Any thread; lock-free.
   enum class Returned { kToRead, kEmpty, kDiscarded, kForeign };
   Returned give(std::uint8_t* data, std::size_t valid_bytes) noexcept;
-  // A discarded buffer whose records have been counted may be handed out again.
-  void release_discarded(const std::uint8_t* data) noexcept;
+  // A discarded buffer whose records have been counted is cleared and may be handed out again.
+  void release_discarded(std::uint8_t* data, std::size_t valid_bytes) noexcept;
 
   // The oldest buffer with records that has not been read; false if there is none. One thread, as for recycle().
   bool next_to_read(Buffer* buffer) noexcept;
@@ -61,6 +62,7 @@ class BufferPool {
   std::uint8_t* memory_ = nullptr;  // the pool's buffers, then the ones to be thrown away
   std::size_t memory_bytes_ = 0;
   std::uint32_t buffer_count_ = 0;
+  bool may_refuse_ = false;
   std::atomic<std::uint32_t>* next_ = nullptr;  // by index, of the stack that it is in
   std::atomic<std::size_t>* valid_bytes_ = nullptr;
   std::atomic<std::uint64_t> free_{0};

@@ -21,6 +21,7 @@ Capability capability_of(std::uint32_t version) noexcept {
   capability.is_usable = version >= kOldestVersion;
   capability.can_share = version >= 130300;
   capability.can_filter_api = version >= 23;
+  capability.survives_refusal = version >= 27;
   capability.has_sized_params = version >= 130200;
   capability.can_trace_hardware = version >= 130401;
   capability.hangs_when_disabled = version == 130000;

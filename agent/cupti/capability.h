@@ -13,6 +13,7 @@ struct Capability {
   bool is_usable = false;
   bool can_share = false;               // its second interface works with several subscribers (driver r610 on top)
   bool can_filter_api = false;          // calls can be chosen one by one
+  bool survives_refusal = false;        // of a buffer
   bool has_sized_params = false;        // cuptiSubscribe_v2 knows allows_others
   bool can_trace_hardware = false;      // by hardware events, without the faults of its first releases
   bool hangs_when_disabled = false;     // kinds have to stay enabled

@@ -45,6 +45,7 @@ void begin_span() noexcept {
 }
 
 void end_span() noexcept {
+  register_gpu_clock(&collector.subscriber);
   collector.spans.close(read_gpu_clock(&collector.subscriber));
   collector.closed_ns.store(clock_ns(CLOCK_MONOTONIC), std::memory_order_release);
 }
@@ -110,7 +111,7 @@ constexpr collect::GpuCollector kHooks{open, close, begin_launch, end_launch, fi
 bool prepare(TextBuffer* why) noexcept {
   const SessionPlan& plan = collect::session_plan();
   if (!open_library(&collector.library, why)) return false;
-  if (!collector.pool.open(plan.gpu_buffer_bytes) ||
+  if (!collector.pool.open(plan.gpu_buffer_bytes, collector.library.capability.survives_refusal) ||
       !collector.encoder.open(collector.library.functions.get_callback_name, &collector.spans)) {
     why->append("no memory for its buffers");
     return false;

@@ -22,7 +22,7 @@ void complete_buffer(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
       break;
     case BufferPool::Returned::kDiscarded:
       collect::count_drop(Drop::kGpuBuffersFull, collector.strides.count(buffer, valid_bytes));
-      collector.pool.release_discarded(buffer);
+      collector.pool.release_discarded(buffer, valid_bytes);
       break;
     case BufferPool::Returned::kEmpty:
     case BufferPool::Returned::kForeign:

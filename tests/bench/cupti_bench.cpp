@@ -110,7 +110,7 @@ class Bench {
   Bench(const cupti::Library& library, std::string path) : path_(std::move(path)) {
     test::make_walker(library, &walker_);
     strides_.probe(&walker_);
-    pool_.open(kBuffers * BufferPool::kBufferBytes);
+    pool_.open(kBuffers * BufferPool::kBufferBytes, true);
     encoder_->open(library.functions.get_callback_name, &spans_);
     filler_.open(&pool_, &strides_, encoder_.get(), &walker_);
   }

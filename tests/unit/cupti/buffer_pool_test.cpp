@@ -15,7 +15,7 @@ using Returned = BufferPool::Returned;
 
 TEST(BufferPool, HandsOutZeroedBuffersUpToItsCap) {
   BufferPool pool;
-  ASSERT_TRUE(pool.open(6 * BufferPool::kBufferBytes));
+  ASSERT_TRUE(pool.open(6 * BufferPool::kBufferBytes, false));
   std::set<std::uint8_t*> buffers;
   for (int i = 0; i < 6; ++i) {
     std::size_t bytes = 0;
@@ -30,13 +30,13 @@ TEST(BufferPool, HandsOutZeroedBuffersUpToItsCap) {
 
 TEST(BufferPool, HasAFewBuffersHoweverSmallTheCap) {
   BufferPool pool;
-  ASSERT_TRUE(pool.open(0));
+  ASSERT_TRUE(pool.open(0, false));
   EXPECT_EQ(pool.buffer_count(), BufferPool::kMinBuffers);
 }
 
 TEST(BufferPool, GivesAReadBufferOutAgainWithItsUsedPartCleared) {
   BufferPool pool;
-  ASSERT_TRUE(pool.open(0));
+  ASSERT_TRUE(pool.open(0, false));
   std::size_t bytes = 0;
   std::uint8_t* buffer = pool.take(&bytes);
   std::fill(buffer, buffer + 1000, std::uint8_t{7});
@@ -54,7 +54,7 @@ TEST(BufferPool, GivesAReadBufferOutAgainWithItsUsedPartCleared) {
 
 TEST(BufferPool, ReadsBuffersInTheOrderInWhichTheyCameBack) {
   BufferPool pool;
-  ASSERT_TRUE(pool.open(0));
+  ASSERT_TRUE(pool.open(0, false));
   std::size_t bytes = 0;
   std::uint8_t* buffers[3] = {pool.take(&bytes), pool.take(&bytes), pool.take(&bytes)};
   pool.give(buffers[1], 8);
@@ -67,7 +67,7 @@ TEST(BufferPool, ReadsBuffersInTheOrderInWhichTheyCameBack) {
 
 TEST(BufferPool, NeedsNoReaderForAnEmptyBuffer) {
   BufferPool pool;
-  ASSERT_TRUE(pool.open(0));
+  ASSERT_TRUE(pool.open(0, false));
   std::size_t bytes = 0;
   std::uint8_t* buffer = pool.take(&bytes);
   EXPECT_EQ(pool.give(buffer, 0), Returned::kEmpty);
@@ -77,7 +77,7 @@ TEST(BufferPool, NeedsNoReaderForAnEmptyBuffer) {
 
 TEST(BufferPool, NeverRefusesWhenItIsEmpty) {
   BufferPool pool;
-  ASSERT_TRUE(pool.open(0));
+  ASSERT_TRUE(pool.open(0, false));
   std::size_t bytes = 0;
   for (std::uint32_t i = 0; i < BufferPool::kMinBuffers; ++i) pool.take(&bytes);
   std::set<std::uint8_t*> discarded;
@@ -90,15 +90,26 @@ TEST(BufferPool, NeverRefusesWhenItIsEmpty) {
   EXPECT_EQ(discarded.size(), BufferPool::kDiscardBuffers);
   for (std::uint8_t* buffer : discarded) {
     EXPECT_EQ(pool.give(buffer, 96), Returned::kDiscarded);
-    pool.release_discarded(buffer);
+    pool.release_discarded(buffer, 96);
   }
   BufferPool::Buffer read;
   EXPECT_FALSE(pool.next_to_read(&read));
 }
 
+TEST(BufferPool, RefusesAtLastWhereCuptiTakesThat) {
+  BufferPool pool;
+  ASSERT_TRUE(pool.open(0, true));
+  std::size_t bytes = 0;
+  const std::uint32_t all = BufferPool::kMinBuffers + BufferPool::kDiscardBuffers - 1;
+  for (std::uint32_t i = 0; i < all; ++i) ASSERT_NE(pool.take(&bytes), nullptr);
+  EXPECT_EQ(pool.take(&bytes), nullptr);
+  EXPECT_EQ(bytes, 0U);
+  EXPECT_EQ(pool.held_by_cupti(), all);
+}
+
 TEST(BufferPool, KnowsBuffersThatAreNotItsOwn) {
   BufferPool pool;
-  ASSERT_TRUE(pool.open(0));
+  ASSERT_TRUE(pool.open(0, false));
   std::vector<std::uint8_t> other(64);
   EXPECT_EQ(pool.give(other.data(), 64), Returned::kForeign);
   EXPECT_EQ(pool.held_by_cupti(), 0U);
@@ -108,7 +119,7 @@ TEST(BufferPool, LosesNothingBetweenManyWritersAndOneReader) {
   constexpr int kWriters = 4;
   constexpr std::uint64_t kRounds = 5000;
   BufferPool pool;
-  ASSERT_TRUE(pool.open(8 * BufferPool::kBufferBytes));
+  ASSERT_TRUE(pool.open(8 * BufferPool::kBufferBytes, false));
   std::atomic<std::uint64_t> written{0};
   std::atomic<std::uint64_t> discarded{0};
   std::atomic<int> running{kWriters};
@@ -123,7 +134,7 @@ TEST(BufferPool, LosesNothingBetweenManyWritersAndOneReader) {
           written.fetch_add(1);
         } else {
           discarded.fetch_add(1);
-          pool.release_discarded(buffer);
+          pool.release_discarded(buffer, 8);
         }
       }
       running.fetch_sub(1);

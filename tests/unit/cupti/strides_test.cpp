@@ -34,7 +34,7 @@ class RealCupti : public testing::TestWithParam<int> {
     }
     test::make_walker(*library_, &walker_);
     ASSERT_TRUE(strides_.probe(&walker_));
-    ASSERT_TRUE(pool_.open(0));
+    ASSERT_TRUE(pool_.open(0, true));
     ASSERT_TRUE(encoder_->open(library_->functions.get_callback_name, &spans_));
     filler_.open(&pool_, &strides_, encoder_.get(), &walker_);
   }
