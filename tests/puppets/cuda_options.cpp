@@ -105,9 +105,14 @@ bool set_option(std::string_view name, std::string_view value, CudaOptions* opti
   if (name == "--linger-ms") return parse_number(value, std::int64_t{0}, &options->linger_ms);
   if (name == "--exit") return find_word(kExits, value, &options->exit);
   if (name == "--exit-code") return parse_number(value, 0, &options->exit_code);
-  if (name == "--second-library") options->second_library = value;
+  if (name == "--load") {
+    return each_part(value, [options](std::string_view part) {
+      options->libraries.emplace_back(part);
+      return true;
+    });
+  }
   if (name == "--log") options->log_template = value;
-  return name == "--second-library" || name == "--log";
+  return name == "--log";
 }
 
 }  // namespace
@@ -124,7 +129,7 @@ std::string cuda_usage() {
          "  --no-nvtx         no range 'step' in domain 'puppet'\n"
          "  --fork-at N       before step N a child is forked, which calls CUDA and exits\n"
          "  --rival WHO       another user of CUPTI: subscribe, late, register, multiple\n"
-         "  --second-library FILE  is loaded before all\n"
+         "  --load FILE,..    libraries, loaded before all\n"
          "  --linger-ms N     before the end        --exit HOW        return, exit, _exit, abort, term, kill, segv\n"
          "  --exit-code N     of the first three    --log FILE        %r rank, %p process, %h host\n";
 }

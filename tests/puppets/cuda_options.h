@@ -52,8 +52,8 @@ struct CudaOptions {
   std::vector<std::pair<int, int>> profiler_ranges;  // cudaProfilerStart before step A, Stop after step B
   int fork_at = -1;                                  // a child, before this step
   CudaRival rival = CudaRival::kNone;
-  std::string second_library;  // loaded first: a CUPTI besides
-  std::int64_t linger_ms = 0;  // before the end
+  std::vector<std::string> libraries;  // loaded first: a CUPTI besides
+  std::int64_t linger_ms = 0;          // before the end
   CudaExit exit = CudaExit::kReturn;
   int exit_code = 0;
   std::string log_template;

@@ -101,7 +101,8 @@ int run(const CudaOptions& options) {
     std::fprintf(stderr, "cuda_puppet: cannot open its log %s\n", options.log_template.c_str());
     return kExitUsage;
   }
-  if (!options.second_library.empty() && dlopen(options.second_library.c_str(), RTLD_NOW) == nullptr) {
+  for (const std::string& library : options.libraries) {
+    if (dlopen(library.c_str(), RTLD_NOW) != nullptr) continue;
     std::fprintf(stderr, "cuda_puppet: %s\n", dlerror());
     return kExitUsage;
   }
