@@ -79,6 +79,7 @@ bool BlockFiller::next_record(std::uint32_t* kind, Record* record) noexcept {
 // But for the last record, from which CUPTI may be asked to go on.
 void BlockFiller::clear_read() noexcept {
   const auto read = static_cast<std::size_t>(static_cast<std::uint8_t*>(last_record_) - buffer_.data);
+  pool_->note_cleared(buffer_, read);
   std::memset(buffer_.data + cleared_, 0, read - cleared_);
   cleared_ = read;
 }

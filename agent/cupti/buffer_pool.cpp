@@ -76,6 +76,9 @@ std::uint8_t* BufferPool::take(std::size_t* bytes) noexcept {
   held_.fetch_add(1, std::memory_order_acq_rel);
   if (const std::uint32_t link = pop(&free_); link != kNone) {
     *bytes = kBufferBytes;
+    std::uint32_t used = used_.load(std::memory_order_relaxed);
+    while (used < link && !used_.compare_exchange_weak(used, link, std::memory_order_acq_rel)) {
+    }
     return data_of(link - 1);
   }
   *bytes = kDiscardBytes;
@@ -131,8 +134,15 @@ bool BufferPool::next_to_read(Buffer* buffer) noexcept {
   return true;
 }
 
+BufferPool::Buffer BufferPool::unread_part(std::uint32_t index) const noexcept {
+  const std::uint64_t cleared = cleared_.load(std::memory_order_acquire);
+  const std::size_t skipped = cleared >> 32 == index ? static_cast<std::uint32_t>(cleared) : 0;
+  return {data_of(index) + skipped, kBufferBytes - skipped, index};
+}
+
 void BufferPool::recycle(const Buffer& buffer, std::size_t cleared_bytes) noexcept {
   std::memset(buffer.data + cleared_bytes, 0, buffer.valid_bytes - cleared_bytes);
+  note_cleared(buffer, 0);
   unread_.fetch_sub(1, std::memory_order_acq_rel);
   push(&free_, buffer.index);
 }

@@ -43,6 +43,14 @@ class BufferPool {
   // `buffer` has been read: clears what CUPTI wrote from `cleared_bytes` on, and lets it have it again.
   void recycle(const Buffer& buffer, std::size_t cleared_bytes = 0) noexcept;
 
+  // How far the reader has cleared the buffer that it reads; to be told before.
+  void note_cleared(const Buffer& buffer, std::size_t bytes) noexcept {
+    cleared_.store(static_cast<std::uint64_t>(buffer.index) << 32 | bytes, std::memory_order_release);
+  }
+  // Buffers that were ever handed out are the first of all; what of one has not been cleared, to its end. Any thread.
+  std::uint32_t used_count() const noexcept { return used_.load(std::memory_order_acquire); }
+  Buffer unread_part(std::uint32_t index) const noexcept;
+
   std::uint32_t buffer_count() const noexcept { return buffer_count_; }
   // Buffers that CUPTI holds, throw-away ones among them.
   std::uint32_t held_by_cupti() const noexcept { return held_.load(std::memory_order_acquire); }
@@ -72,6 +80,8 @@ class BufferPool {
   std::atomic<std::uint32_t> held_{0};
   std::atomic<std::uint32_t> unread_{0};
   std::atomic<std::uint64_t> returns_{0};
+  std::atomic<std::uint32_t> used_{0};
+  std::atomic<std::uint64_t> cleared_{0};  // index and bytes
 };
 
 }  // namespace jaxprof::cupti

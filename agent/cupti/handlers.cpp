@@ -72,7 +72,8 @@ void on_callback(void*, abi::Domain domain, abi::CallbackId id, const void* data
       break;
     case abi::kResource:
       if (id == abi::kModuleUnloadStarting) {
-        collector.encoder.kernel_names().note_unload(read_gpu_clock(&collector.subscriber));
+        collector.encoder.kernel_names().note_unload(read_gpu_clock(&collector.subscriber), collector.pool,
+                                                     collector.strides);
       } else {
         register_resource(collector.library.functions, id, *static_cast<const abi::ResourceData*>(data));
       }

@@ -1,14 +1,15 @@
 // Numbers of kernel names. A record points to its kernel's name in CUPTI's memory, and millions of records point to the
 // same few: so a pointer is looked up, not read. But CUPTI frees a name when its module is unloaded, and may use the
 // memory for another: after an unload a pointer is read anew for records that began later, and records of before keep
-// the name that it had. What is read may be gone, so it is copied by a system call that fails instead of a load that
-// crashes. The drain thread asks; unloads are noted from callbacks.
+// the name that it had (dying_names.h). What is read may be gone, so it is copied by a system call that fails instead
+// of a load that crashes. The drain thread asks; unloads are noted from callbacks.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/cupti/dying_names.h"
 #include "agent/spool/state_record.h"
 
 namespace jaxprof::cupti {
@@ -17,13 +18,14 @@ class KernelNames {
  public:
   bool open() noexcept;
   // A module is being unloaded, at `now_ns` of CUPTI's clock. Any thread.
-  void note_unload(std::uint64_t now_ns) noexcept;
+  void note_unload(std::uint64_t now_ns, const BufferPool& pool, const Strides& strides) noexcept;
 
   // The number of the name that a record of that start points to; kLostString if it is not readable any more.
   spool::StringId number_of(const char* name, std::uint64_t start_ns) noexcept {
     if (name == nullptr) return spool::kNoString;
     Slot& slot = slots_[slot_of(name)];
-    if (slot.name == name && slot.unloads == unloads_.load(std::memory_order_acquire)) [[likely]]
+    if (slot.name == name && slot.unloads == unloads_.load(std::memory_order_acquire) && start_ns >= slot.from_ns)
+        [[likely]]
       return slot.id;
     return look(&slot, name, start_ns);
   }
@@ -32,6 +34,7 @@ class KernelNames {
   static constexpr std::uint32_t kSlots = 1U << 13;
   struct Slot {
     const char* name;
+    std::uint64_t from_ns;  // it is the name of what began then or later
     spool::StringId id;
     std::uint32_t unloads;  // so many there had been when it was read
   };
@@ -41,6 +44,7 @@ class KernelNames {
   }
   spool::StringId look(Slot* slot, const char* name, std::uint64_t start_ns) noexcept;
 
+  DyingNames dying_;
   Slot* slots_ = nullptr;
   char* copy_ = nullptr;
   std::atomic<std::uint32_t> unloads_{0};

@@ -247,7 +247,7 @@ TEST(GpuCollector, SaysWhichPrivilegesAreMissing) {
 TEST(GpuCollector, TrustsNoneOfTwoCopies) {
   GpuRun run;
   run.set("JAXPROF_LIBCUPTI=" JAXPROF_LIBRARIES "/fake_cuda/libcupti.so.13");
-  ASSERT_EQ(run.run("--steps 2 --second-library " JAXPROF_LIBRARIES "/fake_cupti_13_0/libcupti.so.13"), 0);
+  ASSERT_EQ(run.run("--steps 2 --load " JAXPROF_LIBRARIES "/fake_cupti_13_0/libcupti.so.13"), 0);
   EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kUnavailable);
   EXPECT_THAT(run.note(), HasSubstr("two copies of libcupti in one process"));
   const rundir::SpoolTrace trace = run.trace();  // the slot has no room for both paths
