@@ -50,9 +50,13 @@ def main():
     if not pathlib.Path(python).exists() and "jax" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
         print(f"skipped: annotate_bench, since there is no {python}; run: bash tests/setup.sh jax")
         records = [record for record in records if record[0] != "annotate_bench"]
+    if not (binaries / "cupti_bench").exists() and "cupti" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
+        print("skipped: cupti_bench, which was not built without CUPTI's headers; run: bash tests/setup.sh cupti")
+        records = [record for record in records if record[0] != "cupti_bench"]
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         commands = {"annotate_bench": [sys.executable, here / "annotate_bench.py", python, binaries / "jaxprof-exec", folder],
+                    "cupti_bench": [binaries / "cupti_bench", folder],
                     "event_path_bench": [binaries / "event_path_bench", libraries / "libjaxprof-agent.so", folder],
                     "window_bench": [binaries / "window_bench", libraries / "libjaxprof-agent.so", folder],
                     "publish_bench": [binaries / "publish_bench", binaries / "jaxprof-exec",
