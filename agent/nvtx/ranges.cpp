@@ -25,9 +25,10 @@ struct Begin {
   std::uint64_t call_ordinal = 0;   // nvtx_field::kCallOrdinal
 };
 
-// Writes Push, Start or Mark; false if it was dropped. Fields at the end that are 0 are left out.
-bool write_begin(ThreadSink* sink, EventKind kind, const Begin& begin, const Attributes& attributes,
-                 std::uint64_t stamp) noexcept {
+// Writes Push, Start or Mark; false if it was dropped. Fields at the end that are 0 are left out. This and the other
+// writers are inlined by force: out of line, their arguments pass through memory, which costs 12 ns a range of 47.
+[[gnu::always_inline]] inline bool write_begin(ThreadSink* sink, EventKind kind, const Begin& begin,
+                                               const Attributes& attributes, std::uint64_t stamp) noexcept {
   static_assert(spool::nvtx_field::kRangeId == spool::nvtx_field::kPushUnseenEnds);
   std::uint32_t field_count = begin.range_or_ends != 0 ? 4 : attributes.payload_type != 0 ? 3 : 1;
   if (begin.step != 0) [[unlikely]]
@@ -52,9 +53,10 @@ bool write_begin(ThreadSink* sink, EventKind kind, const Begin& begin, const Att
 }
 
 // Writes Pop or End with its field and, unless it is 0, a Pop's unseen ends; false if it was dropped.
-bool write_finish(ThreadSink* sink, EventKind kind, std::uint16_t domain, std::uint64_t field,
-                  std::uint16_t unseen_ends, const nvtxPayloadData_t* payload, std::size_t count,
-                  std::uint64_t stamp) noexcept {
+[[gnu::always_inline]] inline bool write_finish(ThreadSink* sink, EventKind kind, std::uint16_t domain,
+                                                std::uint64_t field, std::uint16_t unseen_ends,
+                                                const nvtxPayloadData_t* payload, std::size_t count,
+                                                std::uint64_t stamp) noexcept {
   const std::uint32_t field_count = unseen_ends != 0 ? 2 : 1;
   Blobs blobs;
   if (count > 0) [[unlikely]]
@@ -78,7 +80,8 @@ void enter_segment(OpenRanges* open, std::uint32_t segment, std::uint16_t depth)
   open->floor = depth;
 }
 
-void write_push(ThreadSink* sink, std::uint32_t segment, Begin* begin, const Attributes& attributes) noexcept {
+[[gnu::always_inline]] inline void write_push(ThreadSink* sink, std::uint32_t segment, Begin* begin,
+                                              const Attributes& attributes) noexcept {
   OpenRanges& open = sink->ranges[begin->domain];
   enter_segment(&open, segment, begin->depth);
   begin->range_or_ends = open.unseen_ends;
@@ -92,8 +95,8 @@ struct Finish {
   std::size_t count;
 };
 
-void write_pop(ThreadSink* sink, std::uint32_t segment, std::uint16_t domain, std::uint16_t depth,
-               const Finish& finish) noexcept {
+[[gnu::always_inline]] inline void write_pop(ThreadSink* sink, std::uint32_t segment, std::uint16_t domain,
+                                             std::uint16_t depth, const Finish& finish) noexcept {
   OpenRanges& open = sink->ranges[domain];
   if (segment != 0) {
     enter_segment(&open, segment, static_cast<std::uint16_t>(depth + 1));
@@ -108,12 +111,23 @@ void write_pop(ThreadSink* sink, std::uint32_t segment, std::uint16_t domain, st
   collect::note_unseen_end(&open, depth);
 }
 
-// A push in a domain of which some ranges matter, window or not. It may open the window, and then is in it.
-[[gnu::noinline]] void push_watched(ThreadSink* sink, std::uint32_t segment, std::uint8_t uses, Begin begin,
-                                    const Given& from) noexcept {
+// May a range with this message be more than a range?
+bool is_special(std::uint8_t uses, spool::StringId message) noexcept {
+  return (uses & kIsWatched) != 0 &&
+         ((uses & kIsNccl) != 0 || collect::marks_step(message) || collect::marks_window(message));
+}
+
+// A push that may be more than a range, window or not: a call of NCCL, a step, what the window is a window of. It may
+// open the window, and then is in it. `attributes`: where they were read already.
+[[gnu::noinline]] void push_special(ThreadSink* sink, std::uint32_t segment, std::uint8_t uses, Begin begin,
+                                    const Given& from, const Attributes* known) noexcept {
   const bool is_call = (uses & kIsNccl) != 0 && (uses & kIsKept) != 0;
   Attributes attributes;
-  if (segment != 0 || is_call) attributes = read_attributes(from);
+  if (known != nullptr) {
+    attributes = *known;
+  } else if (segment != 0 || is_call) {
+    attributes = read_attributes(from);
+  }
   if (is_call) begin.call_ordinal = count_nccl_call(attributes.message, attributes.blobs, attributes.blob_count);
   const Marks marks = segment != 0 ? marks_of(uses, attributes.message) : marks_of(uses, from);
   Content content;
@@ -128,13 +142,12 @@ void write_pop(ThreadSink* sink, std::uint32_t segment, std::uint16_t domain, st
   if (segment != 0 && is_kept) write_push(sink, segment, &begin, attributes);
 }
 
-// A pop in such a domain, of which not every range may be kept.
-[[gnu::noinline]] void pop_watched(ThreadSink* sink, std::uint32_t segment, std::uint8_t uses, std::uint16_t domain,
-                                   std::uint16_t depth, const Finish& finish) noexcept {
-  const bool is_content = sink->pushed_content == collect::range_place(domain, depth);
+// The pop of a step, or of what the window is a window of.
+[[gnu::noinline]] void pop_special(ThreadSink* sink, std::uint32_t segment, std::uint16_t domain, std::uint16_t depth,
+                                   const Finish& finish) noexcept {
   const std::uint64_t mark = pop_content(sink, domain, depth);
-  const bool is_step = end_pushed_step(sink, domain, depth);
-  if ((uses & kIsKept) != 0 || is_step || is_content) write_pop(sink, segment, domain, depth, finish);
+  end_pushed_step(sink, domain, depth);
+  write_pop(sink, segment, domain, depth, finish);
   if (mark != 0) end_pushed_content(mark);
 }
 
@@ -152,10 +165,15 @@ int push(nvtxDomainHandle_t domain_handle, const Given& from) noexcept {
   begin.depth = open.depth;
   if (open.depth < UINT16_MAX) open.depth = static_cast<std::uint16_t>(open.depth + 1);
   const std::uint8_t uses = uses_of(begin.domain);
-  if ((uses & kIsWatched) != 0) {
-    push_watched(sink, segment, uses, begin, from);
-  } else if (segment != 0 && (uses & kIsKept) != 0) {
-    write_push(sink, segment, &begin, read_attributes(from));
+  if (segment == 0 || (uses & kIsKept) == 0) {
+    if ((uses & kIsWatched) != 0) push_special(sink, segment, uses, begin, from, nullptr);
+    return begin.depth;
+  }
+  const Attributes attributes = read_attributes(from);
+  if (is_special(uses, attributes.message)) [[unlikely]] {
+    push_special(sink, segment, uses, begin, from, &attributes);
+  } else {
+    write_push(sink, segment, &begin, attributes);
   }
   return begin.depth;
 }
@@ -175,8 +193,9 @@ int pop(nvtxDomainHandle_t domain_handle, const nvtxPayloadData_t* payload, std:
   const std::uint16_t depth = --open.depth;
   const std::uint8_t uses = uses_of(domain);
   const Finish finish{stamp, payload, count};
-  if ((uses & kIsWatched) != 0) {
-    pop_watched(sink, segment, uses, domain, depth, finish);
+  const std::uint32_t place = collect::range_place(domain, depth);
+  if (sink->pushed_step == place || sink->pushed_content == place) [[unlikely]] {
+    pop_special(sink, segment, domain, depth, finish);
   } else if ((uses & kIsKept) != 0) {
     write_pop(sink, segment, domain, depth, finish);
   }
