@@ -130,11 +130,12 @@ bool is_shutdown_due() noexcept {
   return asks_shutdown.load(std::memory_order_acquire);
 }
 
-// The slot keeps what the window was: armed, if it never opened, open, or closed before.
+// The slot keeps what the window was: armed, if it could still have opened, open, or closed before. After a window that
+// was over nothing is lost.
 void end_window(spool::WindowCause cause) noexcept {
-  detail::capture.store(detail::kCaptureOver);
-  if (!edge_lock.lock()) return;
+  if (!edge_lock.lock()) return detail::capture.store(detail::kCaptureOver);
   const WindowState last = window.machine.state();
+  if (last != WindowState::kDone) detail::capture.store(detail::kCaptureOver);
   apply(window.machine.end_for_good(), cause, 0);
   session.slot->window.store(last, std::memory_order_release);
   tell_gpus_and_unlock();

@@ -75,19 +75,20 @@ class Windows(tools.OwnFolderCase):
         for rows in run.rows_by_process("events/nvtx"):
             self.assertEqual(len(rows), 2 * 41)
             self.assertTrue(all(row["dur_ns"] is not None for row in rows))
-        self.assertGreater(begin_of_step(3, 200) - begin_of_step(0, 200), 1_500_000_000)
+        self.assertGreater(begin_of_step(3, 0) - begin_of_step(0, 0), 1_000_000_000, "they started apart")
 
     def test_windows_of_the_clock_open_together(self):
         differences_ms = []
         for opening in range(OPENINGS):
             folder = Path(f"opening{opening}")
             folder.mkdir()
-            ranks = [tools.start(tools.EXEC, "-o", "prof/rank%r", "--quiet", "-y", "0.4", "-d", "0.05", "-t", "nvtx", "--",
-                                 PUPPET, f"rank{rank}.log", "push:warm", "pop", "sleep:600", "marks:1:1",
+            options = ("-o", "prof/rank%r", "--quiet", "-y", "0.4", "-d", "0.05", "-t", "nvtx")
+            words = ("push:warm", "pop", "sleep:600", "marks:1:1")
+            ranks = [tools.start(tools.EXEC, *options, "--", PUPPET, f"rank{rank}.log", *words,
                                  env=rank_environment(rank, 2, f"clock{opening}"), cwd=folder) for rank in range(2)]
             for rank in ranks:
                 self.assert_status(tools.finish(rank), 0)
-            self.assert_status(tools.run(str(tools.BIN / "jaxprof-merge"), str(folder / "prof"), "-o", str(folder / "run.h5")), tools.DONE)
+            self.assert_status(tools.merge(str(folder / "prof"), output=str(folder / "run.h5")), tools.DONE)
             with RunFile(str(folder / "run.h5")) as run:
                 opened = [row["open_ns"] for row in run.rows("segments")]
             self.assertEqual(len(opened), 2)
@@ -142,7 +143,8 @@ class Windows(tools.OwnFolderCase):
         self.assertEqual((kinds.count("push_pop"), kinds.count("mark")), (1, 50))
 
     def test_nothing_is_hooked_that_is_not_traced(self):
-        ended = tools.run(tools.EXEC, "-o", "prof/rank%r", "-t", "nvtx,osrt", "--quiet", "--", "env", env=rank_environment(0, 1))
+        ended = tools.run(tools.EXEC, "-o", "prof/rank%r", "-t", "nvtx,osrt", "--quiet", "--", "env",
+                          env=rank_environment(0, 1))
         self.assert_status(ended, 0)
         hooks = [line.split("=")[0] for line in ended.out.splitlines() if "libjaxprof-agent" in line]
         self.assertEqual(hooks, ["NVTX_INJECTION64_PATH"])

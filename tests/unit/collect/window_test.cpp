@@ -71,6 +71,7 @@ TEST_F(Window, AShutdownIsAskedForAfterTheFooter) {
   EXPECT_EQ(child_.reported("ended"), 1);
   EXPECT_EQ(child_.reported("finished"), 1);
   EXPECT_EQ(child_.reported("recording"), 0);
+  EXPECT_EQ(child_.all_drops(), 0u) << "what comes after the window is not lost";
   EXPECT_EQ(child_.page().asks_shutdown.load(), 1u);
   const rundir::SpoolTrace trace = child_.trace();
   ASSERT_TRUE(trace.footer());
