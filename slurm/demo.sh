@@ -2,7 +2,8 @@
 # demo.sh - from nothing to a profile on the terminal: a two-node Slurm job is profiled, merged and summarised.
 #
 # Sets up, builds, starts a Slurm cluster of its own on this machine (cluster.sh), runs a job of four ranks on two nodes
-# under jaxprof-exec, merges what they wrote into DIR/run.h5 and prints the studies.  Needs root on Debian 12 and no GPU.
+# under jaxprof-exec, merges what they wrote into DIR/run.h5 and prints the studies.  Needs root on Debian 12 and no GPU:
+# the puppet's kernels run under the tests' own CUDA driver, and CUPTI's double tells of them.
 # It prints each command as a user would type it, and stops what it started, also on Ctrl-C.
 #
 # Usage: demo.sh [--out DIR] [--jax] [--no-install]
@@ -51,7 +52,7 @@ OUT=$(readlink -f "$out")
 
 # ---------------------------------------------------------------- set-up and build
 components=(build slurm)
-[ $job = puppet ] || components+=(jax)
+if [ $job = puppet ]; then components+=(cupti); else components+=(jax); fi
 say "set-up"
 bash "$ROOT/tests/setup.sh" "${install_option[@]}" "${components[@]}"
 PYTHON=$(bash "$ROOT/tests/setup.sh" --path python)
@@ -72,8 +73,9 @@ say "build (log: $log)"
 cd "$ROOT"
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT # as tests/run.sh does: one cache for all clones
 run cmake --preset release >"$log" 2>&1 || { tail -n 30 "$log" && die "cmake failed"; }
-run cmake --build --preset release --target jaxprof-agent jaxprof-exec jaxprof-merge jaxprof-study nccl_puppet \
-    >"$log" 2>&1 || { grep -nE -A 20 'FAILED:|error:' "$log" | head -n 60 && die "the build failed"; }
+targets=(jaxprof-agent jaxprof-exec jaxprof-merge jaxprof-study)
+[ $job != puppet ] || targets+=(nccl_puppet fake_cuda fake_cupti)
+run cmake --build --preset release --target "${targets[@]}" >"$log" 2>&1 || { grep -nE -A 20 'FAILED:|error:' "$log" | head -n 60 && die "the build failed"; }
 
 # ---------------------------------------------------------------- the cluster
 # Its folder follows from DIR: a demo that was killed hard is cleaned up by the next one into the same DIR. Each node
@@ -109,8 +111,8 @@ rm -rf profile run.h5
 if [ $job = puppet ]; then
     # It marks its steps with NVTX ranges "step" in a domain of its own; training marks them as jaxprof expects by default.
     say "four ranks on two nodes, profiled"
-    show srun --mpi=pmix -N2 --ntasks-per-node=2 "$BIN/jaxprof-exec" -o profile/rank%r --step-marker step@puppet -- \
-        "$BIN/nccl_puppet"
+    show env LD_LIBRARY_PATH="$ROOT/build/release/lib/fake_cuda" srun --mpi=pmix -N2 --ntasks-per-node=2 \
+        "$BIN/jaxprof-exec" -o profile/rank%r --step-marker step@puppet -- "$BIN/nccl_puppet"
 else
     train=("$PYTHON" "$ROOT/slurm/examples/train.py" --steps 20)
     step=(srun -N2 --ntasks-per-node=2)

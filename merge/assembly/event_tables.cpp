@@ -14,6 +14,7 @@
 #include "merge/assembly/gpu_rows.h"
 #include "merge/assembly/nccl_rows.h"
 #include "merge/assembly/step_table.h"
+#include "merge/assembly/window_findings.h"
 #include "merge/assembly/windows.h"
 #include "merge/clock/gpu_clock.h"
 #include "merge/match/instances.h"
@@ -160,11 +161,11 @@ void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& 
 // ---- GPUs ---------------------------------------------------------------------------------------------------------
 
 // The process's GPU work and windows as rows, and its NCCL calls with the work that carried them out.
-void add_work(const RunSources& sources, std::size_t index, const ProcessEvents& events, RunTables* run, GpuRows* gpu,
-              NcclRows* nccl, Diagnostics* diagnostics) {
+void add_work(const RunSources& sources, std::size_t index, const ProcessEvents& events,
+              const std::vector<Segment>& segments, RunTables* run, GpuRows* gpu, NcclRows* nccl,
+              Diagnostics* diagnostics) {
   const SourceProcess& process = sources.processes[index];
   const auto number = static_cast<std::uint32_t>(index);
-  const std::vector<Segment> segments = segments_of(process.trace, *process.clock);
   auto clock = clock::GpuClockModel::fit(process.trace.gpu().clocks, *process.clock);
   const bool is_clock_read = clock.is_valid();
   if (!is_clock_read) clock = clock::GpuClockModel::fit(process.trace.anchors(), *process.clock);
@@ -214,22 +215,29 @@ void fill_event_tables(const RunSources& sources, RunTables* run, Diagnostics* d
   }
   devices.fill(run);
   comms.fill(devices, run, diagnostics);
+  std::vector<std::vector<Segment>> segments(sources.processes.size());
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const SourceProcess& process = sources.processes[i];
+    if (process.clock != nullptr) segments[i] = segments_of(process.trace, *process.clock);
+  }
   NcclRows nccl(comms, devices, run);
   GpuRows gpu(devices, run);
   StepRows steps(run, diagnostics);
   for (std::size_t i = 0; i < sources.processes.size(); ++i) {
     if (sources.processes[i].clock != nullptr) {
       add_nvtx_rows(sources.processes[i], events[i].nvtx, run);
-      add_work(sources, i, events[i], run, &gpu, &nccl, diagnostics);
+      add_work(sources, i, events[i], segments[i], run, &gpu, &nccl, diagnostics);
     } else {
       gpu.add(static_cast<std::uint32_t>(i), {}, sources.processes[i].trace.gpu());
     }
-    steps.add(sources.processes[i], events[i].nvtx);
+    steps.add(sources.processes[i], events[i].nvtx, segments[i]);
     events[i] = {};
     run->nvtx_process_offset.push_back(runfile::n_rows(run->nvtx));
     run->nccl_process_offset.push_back(runfile::n_rows(run->nccl));
   }
   steps.finish();
+  diagnose_windows(sources, segments, *run, diagnostics);
+  run->attributes.window = windows_of(sources);
   nccl.fill_member_devices();
   diagnose_matching(match::match_instances(nccl.calls_in_plan(), run), *run, diagnostics);
 }

@@ -131,6 +131,7 @@ void NcclRows::set_call(const NcclCall& call, std::size_t row, runfile::NcclTabl
   table.peer[row] = call.peer;
   if (call.group != match::kNoAmount) table.group[row] = call.group;
   table.graph[row] = call.is_captured ? 1 : 0;
+  if (call.capture_number != match::kNoAmount) table.capture[row] = call.capture_number;
   table.src[row] = call.source;
   table.flags[row] = 0;
 }

@@ -97,6 +97,10 @@ class SpoolFindings {
       add(Severity::kWarning, "recording.stopped", 1,
           "ends at " + time_.words(static_cast<std::int64_t>(trace_.footer()->record.realtime_ns)) + ": " + why +
               "; the process went on");
+    } else if (has_footer_of(trace_, FooterReason::kWindowEnd)) {
+      add(Severity::kInfo, "recording.window-end", 1,
+          "ends at " + time_.words(static_cast<std::int64_t>(trace_.footer()->record.realtime_ns)) +
+              ": its window was over and asked the job to end");
     } else if (has_footer_of(trace_, FooterReason::kSaved)) {
       add(Severity::kInfo, "process.died", 1,
           death_words(sources_, process_) + "; what it had recorded until then was saved");

@@ -92,6 +92,23 @@ RankSteps steps_of_rank(const runfile::StepTable& steps, std::size_t begin, std:
   return found;
 }
 
+std::vector<std::pair<std::int64_t, std::int64_t>> stretches_of(const runfile::StepTable& steps, std::size_t begin,
+                                                                const std::vector<Segment>& segments) {
+  if (segments.size() < 2) return {};
+  std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> by_segment;
+  for (std::size_t row = begin; row < steps.step.size(); ++row) {
+    // The last segment that had opened by then.
+    std::size_t segment = 0;
+    while (segment + 1 < segments.size() && segments[segment + 1].open_ns <= steps.start_ns[row]) ++segment;
+    const std::int64_t number = steps.step[row];
+    const auto [stretch, is_new] = by_segment.try_emplace(segment, number, number);
+    stretch->second = {std::min(stretch->second.first, number), std::max(stretch->second.second, number)};
+  }
+  std::vector<std::pair<std::int64_t, std::int64_t>> stretches;
+  for (const auto& [segment, stretch] : by_segment) stretches.push_back(stretch);
+  return stretches;
+}
+
 void diagnose_process_steps(const runfile::StepTable& steps, std::size_t begin, const match::ProcessSteps& found,
                             const Place& place, const std::string& told_by, Diagnostics* diagnostics) {
   diagnose_markers(found, place, told_by, diagnostics);
@@ -137,18 +154,28 @@ std::vector<RankSteps> join_processes(const std::vector<RankSteps>& processes) {
   for (const RankSteps& process : processes) by_rank[process.rank].push_back(&process);
   std::vector<RankSteps> ranks;
   for (const auto& [rank, parts] : by_rank) {
-    RankSteps joined{rank, {}, 0, 0};
+    RankSteps joined;
+    joined.rank = rank;
     std::vector<StepNumbers> numbers;
     for (const RankSteps* part : parts) {
       numbers.push_back(part->numbers);
       joined.shared += part->numbers.size();
       joined.sources |= part->sources;
+      joined.stretches.insert(joined.stretches.end(), part->stretches.begin(), part->stretches.end());
     }
     joined.numbers = StepNumbers::unite(numbers);
     joined.shared -= joined.numbers.size();
     ranks.push_back(std::move(joined));
   }
   return ranks;
+}
+
+// The numbers that others have and a rank lacks, within what it recorded.
+StepNumbers gap_of(const RankSteps& rank, const StepNumbers& all) {
+  if (rank.stretches.empty()) return all.between(rank.numbers.first(), rank.numbers.last()).without(rank.numbers);
+  std::vector<StepNumbers> gaps;
+  for (const auto& [first, last] : rank.stretches) gaps.push_back(all.between(first, last).without(rank.numbers));
+  return StepNumbers::unite(gaps);
 }
 
 // Findings about many ranks carry a rank only if it is one.
@@ -208,7 +235,7 @@ void diagnose_ranks(const std::vector<RankSteps>& processes, Diagnostics* diagno
     }
     const std::int64_t first = rank.numbers.first();
     const std::int64_t last = rank.numbers.last();
-    const StepNumbers gap = all.between(first, last).without(rank.numbers);
+    const StepNumbers gap = gap_of(rank, all);
     if (!gap.is_empty()) by_gap[gap].push_back(rank.rank);
     if (first != all.first()) late[first].push_back(rank.rank);
     if (last != all.last()) early[last].push_back(rank.rank);

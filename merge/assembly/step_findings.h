@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/contract/step_marker.h"
 #include "merge/assembly/diagnostics.h"
 #include "merge/assembly/step_numbers.h"
+#include "merge/assembly/windows.h"
 #include "merge/match/steps.h"
 #include "merge/runfile/run_tables.h"
 
@@ -19,6 +21,9 @@ namespace jaxprof::assembly {
 struct RankSteps {
   std::int32_t rank = -1;
   StepNumbers numbers;
+  // First and last number of each segment of its window, where it had several; what lies between two of them is not
+  // missing.
+  std::vector<std::pair<std::int64_t, std::int64_t>> stretches;
   std::uint32_t sources = 0;  // bit `StepSource`
   std::uint64_t shared = 0;   // numbers that several of its processes have
 };
@@ -31,6 +36,10 @@ struct UnmarkedSteps {
 
 // Rows from `begin` to the end of `steps` are those of one process.
 RankSteps steps_of_rank(const runfile::StepTable& steps, std::size_t begin, std::int32_t rank);
+
+// Of one process, the first and last of its steps in each segment; nothing for a window that opened once.
+std::vector<std::pair<std::int64_t, std::int64_t>> stretches_of(const runfile::StepTable& steps, std::size_t begin,
+                                                                const std::vector<Segment>& segments);
 
 // Of one process, which `found` tells of beyond its rows; `told_by` begins each finding.
 void diagnose_process_steps(const runfile::StepTable& steps, std::size_t begin, const match::ProcessSteps& found,

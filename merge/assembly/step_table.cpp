@@ -1,5 +1,6 @@
 #include "merge/assembly/step_table.h"
 
+#include "merge/assembly/window_findings.h"
 #include "merge/match/steps.h"
 #include "merge/runfile/table_rows.h"
 
@@ -24,7 +25,7 @@ void add_rows(const SourceProcess& process, std::uint32_t index, const match::Nv
 
 }  // namespace
 
-void StepRows::add(const SourceProcess& process, const match::NvtxRanges& nvtx) {
+void StepRows::add(const SourceProcess& process, const match::NvtxRanges& nvtx, const std::vector<Segment>& segments) {
   const std::uint32_t index = next_process_++;
   StepMarker marker;
   match::ProcessSteps found;
@@ -41,7 +42,13 @@ void StepRows::add(const SourceProcess& process, const match::NvtxRanges& nvtx) 
   const Place place{process.rank, index, process.node};
   const std::string told_by = who(process.rank, process.trace.identity().text(spool::IdentityKey::kHost)) + ": ";
   diagnose_process_steps(run_->steps, begin, found, place, told_by, diagnostics_);
-  if (process.rank >= 0 && process.clock != nullptr) ranks_.push_back(steps_of_rank(run_->steps, begin, process.rank));
+  if (process.rank < 0 || process.clock == nullptr) return;
+  RankSteps steps = steps_of_rank(run_->steps, begin, process.rank);
+  steps.stretches = stretches_of(run_->steps, begin, segments);
+  // Windows that never opened are told of as such.
+  const bool may_have_steps = segments.empty() || segments.front().open_ns >= 0;
+  const bool is_windowed = !window_words(process.trace).empty();
+  if (!is_windowed || (may_have_steps && !segments.empty())) ranks_.push_back(std::move(steps));
 }
 
 void StepRows::finish() {

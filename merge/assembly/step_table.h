@@ -10,6 +10,7 @@
 #include "merge/assembly/diagnostics.h"
 #include "merge/assembly/run_sources.h"
 #include "merge/assembly/step_findings.h"
+#include "merge/assembly/windows.h"
 #include "merge/match/nvtx_ranges.h"
 #include "merge/runfile/run_tables.h"
 
@@ -20,7 +21,7 @@ class StepRows {
   StepRows(runfile::RunTables* run, Diagnostics* diagnostics) : run_(run), diagnostics_(diagnostics) {}
 
   // The next process of /job/processes, with its ranges; without a clock it has none. Times as in fill_event_tables.
-  void add(const SourceProcess& process, const match::NvtxRanges& nvtx);
+  void add(const SourceProcess& process, const match::NvtxRanges& nvtx, const std::vector<Segment>& segments);
   // After the last one: the run's marker, and the findings about its ranks together.
   void finish();
 

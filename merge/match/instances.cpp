@@ -14,13 +14,15 @@ namespace {
 
 using runfile::RunTables;
 
-// Communicator, sequence, operation, replay. The capture, and what was not captured, comes before the replays.
+// Communicator, sequence, operation, capture, replay. What was not captured comes before what was, and a capture before
+// its replays.
 struct InstanceKey {
   std::uint32_t comm;
   std::uint64_t sequence;
   runfile::Coll coll;
-  std::uint64_t replay;  // kNoRow: none
-  auto order() const { return std::tuple(comm, sequence, coll, replay + 1); }
+  std::uint64_t capture;  // kNoRow: none
+  std::uint64_t replay;   // kNoRow: none
+  auto order() const { return std::tuple(comm, sequence, coll, capture + 1, replay + 1); }
   bool operator<(const InstanceKey& other) const { return order() < other.order(); }
 };
 
@@ -111,12 +113,13 @@ void add_instance(const InstanceKey& key, const std::vector<Member>& members,
   runfile::NcclTable& nccl = run->nccl;
   runfile::CollectiveTable& table = run->collectives;
   const std::size_t row = runfile::add_row(table);
-  const auto [comm, sequence, coll, replay] = key;
+  const auto [comm, sequence, coll, capture, replay] = key;
   bool is_mismatch = false;
   bool is_tuning_mixed = false;  // members may choose algorithm and protocol differently: no mismatch
   table.comm[row] = comm;
   table.seq[row] = sequence;
   table.coll[row] = coll;
+  table.capture[row] = capture;
   table.replay[row] = replay;
   table.dtype[row] = common(nccl.dtype, members, runfile::Dtype::kMissing, runfile::Dtype::kUnknown, &is_mismatch);
   table.size_bytes[row] = common(nccl.size_bytes, members, runfile::kNoRow, runfile::kNoRow, &is_mismatch);
@@ -168,7 +171,7 @@ UnmatchedCalls match_instances(const std::vector<std::uint64_t>& calls_in_plan, 
     } else if (nccl.replay[row] != runfile::kNoRow && opened_by_time[process_of_row(*run, row)]) {
       ++unmatched.unnumbered_replays;
     } else {
-      instances[{nccl.comm[row], nccl.seq[row], nccl.coll[row], nccl.replay[row]}].push_back(
+      instances[{nccl.comm[row], nccl.seq[row], nccl.coll[row], nccl.capture[row], nccl.replay[row]}].push_back(
           {nccl.comm_rank[row], process_of_row(*run, row), row});
     }
   }

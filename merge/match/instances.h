@@ -1,5 +1,5 @@
 // Which calls of different processes are one: a collective is identified by its communicator, its function and its
-// number on the two, which are the same on every member; of a captured one also by which replay of its graph it was. A
+// number on the two, which are the same on every member; of a captured one also by which capture and replay it was. A
 // call that nobody else made, or that some made with another size, is kept and marked; nothing is shifted to make calls
 // fit.
 #pragma once

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -51,6 +52,7 @@ class Assembly {
     settle_replays();
     settle_members();
     count_sequences();
+    count_captures();
     sort_by_time();
     NcclCalls result;
     result.calls = std::move(calls_);
@@ -318,6 +320,18 @@ class Assembly {
         call.sequence = next[key]++;
       }
       call.is_sequence_counted = true;
+    }
+  }
+
+  void count_captures() {
+    std::map<std::tuple<std::uint64_t, std::int32_t, Coll, std::uint64_t>, std::uint64_t> next;
+    for (const std::size_t index : order_by_time()) {
+      NcclCall& call = calls_[index];
+      if (!call.is_captured || call.replay != kNoAmount || !call.comm_hash) continue;
+      call.capture_number = next[{*call.comm_hash, call.comm_rank, call.coll, call.sequence}]++;
+    }
+    for (NcclCall& call : calls_) {
+      if (call.capture != kNoCall) call.capture_number = calls_[call.capture].capture_number;
     }
   }
 

@@ -100,10 +100,11 @@ Status check_complete(hid_t file) {
   return unreadable("is not complete: the merge that wrote it did not finish; merge again");
 }
 
-Status read_attributes(hid_t file, RunAttributes& attributes) {
+Status read_attributes(const Source& source, RunAttributes& attributes) {
   Status status;
   for_each_attribute(attributes, [&](const AttributeSpec& spec, auto& value) {
-    if (status) status = read_attribute(file, spec.name, value);
+    const bool is_lacking = source.is_older && H5Aexists(source.file, spec.name) <= 0;
+    if (status && !is_lacking) status = read_attribute(source.file, spec.name, value);
   });
   return status;
 }
@@ -239,7 +240,7 @@ Result<RunFileReader> RunFileReader::open(const std::string& path) {
   state->is_older = minor_of(state->schema_version) < minor_of(kSchemaVersion);
   then([&] { return check_complete(state->file.get()); });
   then([&] { return read_attribute(state->file.get(), "tool_version", state->tool_version); });
-  then([&] { return read_attributes(state->file.get(), state->attributes); });
+  then([&] { return read_attributes(state->source(), state->attributes); });
   if (!status) return tl::unexpected(std::move(status.error()).wrap(path));
   return RunFileReader{std::move(state)};
 }

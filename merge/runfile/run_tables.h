@@ -67,6 +67,7 @@ struct RunAttributes {
   std::string selection;
   std::string output_template;
   std::string step_marker;  // "" if the spools do not say
+  std::string window;       // "" for one that is always open
 };
 
 // /job/tasks: one row a task that the launcher started or should have started.
@@ -220,6 +221,7 @@ struct NcclTable {
   std::vector<NcclSource> src;
   std::vector<std::uint16_t> flags;
   std::vector<std::uint64_t> instance;
+  std::vector<std::uint64_t> capture;
   std::vector<std::uint64_t> replay;
   std::vector<Timing> timing;
   std::vector<JoinPath> path;
@@ -233,7 +235,7 @@ inline constexpr std::uint16_t kInstanceMismatch = 4;  // members disagree on ty
 // say.
 inline constexpr std::uint16_t kInstanceUnresolved = 8;
 
-// /collectives, ordered by (comm, seq, coll, replay): one row a matched instance; its members' rows of /events/nccl are
+// /collectives, ordered by (comm, seq, coll, capture, replay): one row a matched instance; its members' rows of /events/nccl are
 // [member_offset[i], member_offset[i + 1]) of event_row, in order of communicator rank.
 struct CollectiveTable {
   std::vector<std::uint32_t> comm;
@@ -253,6 +255,7 @@ struct CollectiveTable {
   std::vector<std::int64_t> first_end_ns;
   std::vector<std::int64_t> last_end_ns;
   std::vector<std::uint16_t> flags;
+  std::vector<std::uint64_t> capture;
   std::vector<std::uint64_t> replay;
   std::vector<std::int32_t> last_arrival;
 };

@@ -177,6 +177,9 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"src", "word", "which source made the row", NcclSource::kMissing}, t.src);
   visit(ColumnSpec{"flags", "bits", "reserved, 0; never missing", std::uint16_t{0}}, t.flags);
   visit(ColumnSpec{"instance", "row of /collectives", "instance the call belongs to", kNoRow}, t.instance);
+  visit(
+      ColumnSpec{"capture", "1", "of a captured call: which of those of its member, function and seq, from 0", kNoRow},
+      t.capture);
   visit(ColumnSpec{"replay", "1", "which replay of its CUDA graph, from 0", kNoRow}, t.replay);
   visit(ColumnSpec{"timing", "word", "where the row's times come from", Timing::kMissing}, t.timing);
   visit(ColumnSpec{"path", "word", "how it is known which GPU work is its own", JoinPath::kMissing}, t.path);
@@ -217,6 +220,8 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"flags", "bits", "1 partial, 2 grouped, 4 mismatch, 8 unresolved; 0 for none, never missing",
                    std::uint16_t{0}},
         t.flags);
+  visit(ColumnSpec{"capture", "1", "of captured calls: which of those of one function and seq, from 0", kNoRow},
+        t.capture);
   visit(ColumnSpec{"replay", "1", "which replay of a CUDA graph, from 0", kNoRow}, t.replay);
   visit(ColumnSpec{"last_arrival", "1",
                    "communicator rank with the last kernel start; if unresolved, only what the wall clocks say",
@@ -271,10 +276,11 @@ constexpr TableSpec spec_of(const StepTable&) {
   return {"/steps", false, "process, start_ns", "n_rows", "steps that the program marked"};
 }
 constexpr TableSpec spec_of(const CollectiveTable&) {
-  return {"/collectives", false, "comm, seq, coll, replay", "n_rows", "matched instances"};
+  return {"/collectives", false, "comm, seq, coll, capture, replay", "n_rows", "matched instances"};
 }
 constexpr TableSpec spec_of(const CollectiveMemberTable&) {
-  return {"/collectives", false, "comm, seq, coll, replay, comm_rank", "n_members", "members of matched instances"};
+  return {"/collectives", false, "comm, seq, coll, capture, replay, comm_rank", "n_members",
+          "members of matched instances"};
 }
 constexpr TableSpec spec_of(const DiagnosticTable&) {
   return {"/diagnostics", true, "none", "n_rows", "losses, gaps and doubts"};
@@ -359,6 +365,11 @@ void for_each_attribute(Attributes& a, auto&& visit) {
   visit(AttributeSpec{"step_marker", "text",
                       "what marks a step, as --step-marker takes it; those of different tasks joined by a bar"},
         a.step_marker);
+  visit(
+      AttributeSpec{
+          "window", "text",
+          "when events were kept, as jaxprof-exec takes it; those of different tasks joined by a bar; empty: always"},
+      a.window);
 }
 
 }  // namespace jaxprof::runfile

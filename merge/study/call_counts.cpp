@@ -33,7 +33,16 @@ CallCounts count_calls(const RunTables& run) {
       }
       ++counts.n_calls;
       ++counts.by_operation[t.coll[row]];
-      if (t.gpu_dur_ns[row] >= 0) ++counts.n_with_kernel;
+      if (t.replay[row] != kNoRow) {
+        ++counts.n_replays;
+      } else if (t.graph[row] == 1) {
+        ++counts.n_captured;
+      }
+      if (t.path[row] != JoinPath::kMissing) {
+        ++counts.n_with_kernel;
+        ++counts.by_path[t.path[row]];
+        if (t.gpu_dur_ns[row] < 0) ++counts.n_without_time;
+      }
       if (t.group[row] != kNoRow) ++calls_of_group[t.group[row]];
       if (t.instance[row] != kNoRow) {
         ++counts.n_matched;

@@ -12,8 +12,12 @@ namespace jaxprof::study {
 
 struct CallCounts {
   std::int64_t n_calls = 0;
-  std::int64_t n_parts = 0;  // Sends and Receives of which a call consists; not calls
-  std::int64_t n_with_kernel = 0;
+  std::int64_t n_parts = 0;                           // Sends and Receives of which a call consists; not calls
+  std::int64_t n_with_kernel = 0;                     // that GPU work was found for
+  std::int64_t n_without_time = 0;                    // of these, without its times
+  std::int64_t n_captured = 0;                        // captured into a CUDA graph: nothing ran then
+  std::int64_t n_replays = 0;                         // of captured calls, calls as well
+  std::map<runfile::JoinPath, std::int64_t> by_path;  // of those with a kernel
   std::int64_t n_grouped = 0;
   std::int64_t n_point_to_point = 0;  // Sends and Receives that the user made: nothing to match them in
   std::int64_t n_matched = 0;

@@ -37,6 +37,11 @@ struct Times {
   std::int64_t n_calls = 0;
   std::vector<std::int64_t> host_ns;
   std::vector<std::int64_t> gpu_ns;
+  std::vector<std::int64_t> wait_ns;
+  // Calls that were captured into a CUDA graph: they count only if no replay is seen.
+  std::int64_t n_captured = 0;
+  std::vector<std::int64_t> captured_host_ns;
+  std::int64_t n_replays = 0;
   std::unordered_map<std::uint64_t, Fastest> instances;  // by row of /collectives
 };
 
@@ -57,6 +62,34 @@ void add_instance(Times& times, const NcclTable& t, std::size_t row) {
   ++fastest.n_members;
 }
 
+// Have all members of the instance GPU times that can be compared?
+bool is_comparable(const RunTables& run, std::uint64_t instance) {
+  constexpr std::uint16_t kFlaws = kInstancePartial | kInstanceUnresolved;
+  return run.collectives.last_start_ns[instance] >= 0 && (run.collectives.flags[instance] & kFlaws) == 0;
+}
+
+void add_call(const RunTables& run, std::size_t row, Times& times) {
+  const NcclTable& t = run.nccl;
+  const bool is_capture = t.graph[row] == 1 && t.replay[row] == kNoRow;
+  if (t.replay[row] != kNoRow) ++times.n_replays;
+  ++(is_capture ? times.n_captured : times.n_calls);
+  if (t.gpu_dur_ns[row] >= 0) times.gpu_ns.push_back(t.gpu_dur_ns[row]);
+  if (t.end_api_ns[row] >= 0) {
+    (is_capture ? times.captured_host_ns : times.host_ns).push_back(t.end_api_ns[row] - t.start_ns[row]);
+  }
+  const std::uint64_t instance = t.instance[row];
+  if (instance != kNoRow && is_comparable(run, instance)) {
+    times.wait_ns.push_back(run.collectives.last_start_ns[instance] - t.gpu_start_ns[row]);
+  }
+}
+
+// Where no replay was seen, what was captured is all that there is.
+void settle_captures(Times& times) {
+  if (times.n_replays > 0) return;
+  times.n_calls += times.n_captured;
+  times.host_ns.insert(times.host_ns.end(), times.captured_host_ns.begin(), times.captured_host_ns.end());
+}
+
 Kinds collect(const RunTables& run, const StudyOptions& options) {
   Kinds kinds;
   const NcclTable& t = run.nccl;
@@ -68,12 +101,10 @@ Kinds collect(const RunTables& run, const StudyOptions& options) {
       if (!is_counted && !has_gpu_time) continue;
       Times& times = kinds[kind_of(run, row)];
       if (has_gpu_time) add_instance(times, t, row);  // an instance's bandwidth is that of all its members
-      if (!is_counted) continue;
-      ++times.n_calls;
-      if (has_gpu_time) times.gpu_ns.push_back(t.gpu_dur_ns[row]);
-      if (t.end_api_ns[row] >= 0) times.host_ns.push_back(t.end_api_ns[row] - t.start_ns[row]);
+      if (is_counted) add_call(run, row, times);
     }
   }
+  for (auto& [kind, times] : kinds) settle_captures(times);
   std::erase_if(kinds, [](const auto& kind) { return kind.second.n_calls == 0; });
   return kinds;
 }
@@ -89,6 +120,15 @@ std::optional<double> median_algbw(const RunTables& run, const Kind& kind, const
   const auto ns = describe(std::move(fastest_ns)).p50;
   if (!ns) return std::nullopt;
   return gb_per_s(kind.size_bytes, *ns);
+}
+
+std::optional<double> median_xfer_ns(const RunTables& run, const Times& times) {
+  std::vector<std::int64_t> xfer_ns;
+  for (const auto& [instance, fastest] : times.instances) {
+    if (!is_comparable(run, instance)) continue;
+    xfer_ns.push_back(run.collectives.last_end_ns[instance] - run.collectives.last_start_ns[instance]);
+  }
+  return describe(std::move(xfer_ns)).p50;
 }
 
 template <typename T>
@@ -109,6 +149,7 @@ std::vector<Column> columns() {
           {"size_bytes", "size", Unit::kBytes},
           {"count", "count"},
           {"time", "time"},
+          {"source", "source", Unit::kNone, true},
           {"n", "n", Unit::kNone, true},
           {"min_ns", "min", Unit::kTimeNs},
           {"p01_ns", "p01", Unit::kTimeNs, true},
@@ -121,6 +162,8 @@ std::vector<Column> columns() {
           {"max_ns", "max", Unit::kTimeNs},
           {"mean_ns", "mean", Unit::kTimeNs},
           {"std_ns", "std", Unit::kTimeNs, true},
+          {"wait_p50_ns", "wait", Unit::kTimeNs},
+          {"xfer_p50_ns", "xfer", Unit::kTimeNs, true},
           {"algbw_gb_per_s", "algbw", Unit::kGbPerS},
           {"busbw_gb_per_s", "busbw", Unit::kGbPerS}};
 }
@@ -138,6 +181,7 @@ Row row_of(const RunTables& run, const Kind& kind, const Times& times) {
           cell(kind.size_bytes, kNoRow),
           times.n_calls,
           std::string(is_gpu ? "gpu" : "host"),
+          std::string(word(is_gpu ? Timing::kCupti : Timing::kEnqueue)),
           static_cast<std::int64_t>(d.n),
           cell(d.min),
           cell(d.p01),
@@ -150,6 +194,8 @@ Row row_of(const RunTables& run, const Kind& kind, const Times& times) {
           cell(d.max),
           cell(d.mean),
           cell(d.std),
+          cell(describe(times.wait_ns).p50),
+          cell(median_xfer_ns(run, times)),
           cell(algbw),
           algbw && factor ? Cell{*algbw * *factor} : Cell{Missing{}}};
 }
@@ -206,11 +252,12 @@ void add_notes(Table& table, const Kinds& kinds) {
 
 bool spread_wants(std::string_view path) {
   if (path.starts_with("/job/") || path.starts_with("/comms/")) return true;
-  constexpr std::array<std::string_view, 13> kColumns = {
+  constexpr std::array<std::string_view, 18> kColumns = {
       "/events/nccl/process_offset", "/events/nccl/start_ns",   "/events/nccl/end_api_ns", "/events/nccl/gpu_dur_ns",
       "/events/nccl/comm",           "/events/nccl/coll",       "/events/nccl/dtype",      "/events/nccl/algo",
       "/events/nccl/proto",          "/events/nccl/size_bytes", "/events/nccl/parent",     "/events/nccl/instance",
-      "/collectives/flags"};
+      "/events/nccl/gpu_start_ns",   "/events/nccl/graph",      "/events/nccl/replay",     "/collectives/last_start_ns",
+      "/collectives/last_end_ns",    "/collectives/flags"};
   return std::find(kColumns.begin(), kColumns.end(), path) != kColumns.end();
 }
 

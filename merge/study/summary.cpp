@@ -15,8 +15,10 @@
 #include "merge/clock/clock_words.h"
 #include "merge/runfile/rank_ranges.h"
 #include "merge/study/call_counts.h"
+#include "merge/study/gpu_summary.h"
 #include "merge/study/sections.h"
 #include "merge/study/step_summary.h"
+#include "merge/study/window_summary.h"
 
 namespace jaxprof::study {
 namespace {
@@ -114,9 +116,28 @@ void add_events(Sections& out, const RunTables& run, const CallCounts& counts) {
   out.count("NCCL parts of calls", counts.n_parts);
 }
 
-void add_calls(Sections& out, const CallCounts& counts) {
+// Captured calls run when their graph is launched, as its replays.
+std::string why_without_kernel(const RunTables& run, const CallCounts& counts) {
+  if (run.kernels.flags.empty() && run.memops.flags.empty()) return "no GPU kernels were recorded";
+  if (counts.n_captured == 0) return "";
+  return fmt::format("{} of them captured into CUDA graphs: their replays are calls of their own", counts.n_captured);
+}
+
+void add_calls(Sections& out, const RunTables& run, const CallCounts& counts) {
   out.begin("calls");
-  out.count("with kernel", counts.n_with_kernel, counts.n_with_kernel == 0 ? "no GPU kernels were recorded" : "");
+  out.count("with kernel", counts.n_with_kernel,
+            counts.n_without_time > 0 ? fmt::format("{} of them without its times", counts.n_without_time) : "");
+  constexpr std::pair<JoinPath, const char*> kPaths[] = {
+      {JoinPath::kExternal, "exact: NCCL's plugin marked the launch"},
+      {JoinPath::kScope, "launched inside the call"},
+      {JoinPath::kGraph, "by the graph's node"},
+      {JoinPath::kOrder, "approximate: the k-th kernel of the stream"}};
+  for (const auto& [path, meaning] : kPaths) {
+    const auto n = counts.by_path.find(path);
+    if (n != counts.by_path.end()) out.count("with kernel, " + std::string(word(path)), n->second, meaning);
+  }
+  out.count("without kernel", counts.n_calls - counts.n_with_kernel, why_without_kernel(run, counts));
+  out.count("replays of CUDA graphs", counts.n_replays);
   out.count("grouped", counts.n_grouped);
   out.count("matched", counts.n_matched);
   out.count("point-to-point", counts.n_point_to_point, counts.n_point_to_point > 0 ? "not matched to instances" : "");
@@ -305,11 +326,19 @@ std::string verdict_of(const RunTables& run, const CallCounts& counts) {
 }  // namespace
 
 bool summary_wants(std::string_view path) {
-  if (!path.starts_with("/events/") && !path.starts_with("/collectives/")) return true;
-  constexpr std::array<std::string_view, 11> kColumns = {
-      "/events/nvtx/process_offset", "/events/nvtx/kind",       "/events/nccl/process_offset", "/events/nccl/coll",
-      "/events/nccl/parent",         "/events/nccl/gpu_dur_ns", "/events/nccl/group",          "/events/nccl/instance",
-      "/events/nccl/comm",           "/events/nccl/seq",        "/collectives/flags"};
+  const bool is_large = path.starts_with("/events/") || path.starts_with("/collectives/") ||
+                        path.starts_with("/nccl_work/") || path.starts_with("/launch_configs/");
+  if (!is_large) return true;
+  constexpr std::array<std::string_view, 19> kColumns = {"/events/nvtx/process_offset", "/events/nvtx/kind",
+                                                         "/events/nccl/process_offset", "/events/nccl/coll",
+                                                         "/events/nccl/parent",         "/events/nccl/gpu_dur_ns",
+                                                         "/events/nccl/group",          "/events/nccl/instance",
+                                                         "/events/nccl/comm",           "/events/nccl/seq",
+                                                         "/collectives/flags",          "/events/nccl/path",
+                                                         "/events/nccl/graph",          "/events/nccl/replay",
+                                                         "/events/kernels/flags",       "/events/memops/flags",
+                                                         "/events/api/flags",           "/events/kernels/graph_node",
+                                                         "/events/graphs/flags"};
   return std::find(kColumns.begin(), kColumns.end(), path) != kColumns.end();
 }
 
@@ -328,7 +357,9 @@ Table summary(const RunTables& run, const StudyOptions& options) {
   add_tasks(out, run);
   add_events(out, run, counts);
   add_steps(out, run);
-  add_calls(out, counts);
+  add_calls(out, run, counts);
+  add_gpus(out, run);
+  add_windows(out, run);
   add_instances(out, run);
   add_communicators(out, run);
   add_losses(out, run, options.lists_all_findings);

@@ -21,9 +21,16 @@ inline constexpr Study kSummary = {"summary",
               A rank that the selection left out is no task here.
   events      rows by kind. An NCCL call is one rank's call; "parts of calls" are the Sends and Receives that NCCL makes of
               one AllToAll, Gather or Scatter, and are not counted as calls.
-  calls       with kernel: its GPU kernel was recorded. grouped: it shared a group call with other calls. Every call is one
-              of three: matched to an instance; point-to-point, a Send or Recv of the user's, of which there are no
-              instances; or unmatched, with the reason.
+  calls       with kernel: the GPU work that carried it out is in the file, told by one of four paths.
+              external: NCCL's plugin marked the launch. scope: the launch lies inside the call, of the same thread. graph:
+              the work is a node of a CUDA graph that was captured with the call. order: the k-th NCCL kernel of a stream
+              is taken for its k-th call, which is approximate. grouped: it shared a group call with other calls.
+              Every call is one of three: matched to an instance; point-to-point, a Send or Recv of the user's, of which
+              there are no instances; or unmatched, with the reason.
+  gpus        devices, who recorded them, and what is wrong with the records. residual: by how much a reading of CUPTI's
+              clock lies off the line between its neighbours, at most.
+  windows     when events were kept. opened at: the step that opened a segment, where one did. spread of openings: last
+              minus first opening of a segment over the processes, on the run's time axis.
   instances   collective calls matched over the members of their communicator by (communicator, function, sequence).
               partial: not every member was seen. mismatch: members disagree about type, size or reduction. unresolved: its
               members are on several nodes whose clocks have no known bound, so which one came last is not known.

@@ -109,6 +109,20 @@ std::uint64_t NcclRecording::p2p(const Call& call, std::uint64_t parent, std::ui
                start, stop);
 }
 
+std::uint64_t NcclRecording::group(std::uint64_t start, std::uint64_t stop, std::uint32_t thread) {
+  return write(thread, spool::NcclEvent::kGroup, {}, 0, start, stop);
+}
+
+std::uint64_t NcclRecording::launch(std::uint64_t stream, std::uint64_t start, std::uint64_t stop,
+                                    std::uint32_t thread) {
+  return write(thread, spool::NcclEvent::kKernelLaunch, {stream}, 0, start, stop);
+}
+
+std::uint64_t NcclRecording::ce_coll(const Call& call, std::uint64_t parent, std::uint64_t start, std::uint64_t stop) {
+  return write(thread_, spool::NcclEvent::kCeColl,
+               {call.sequence, codes_of(call, false), call.count, widen(call.root), 0x77, 0, 0}, parent, start, stop);
+}
+
 void NcclRecording::whole_call(const Call& call, const std::string& api, std::uint64_t start) {
   const std::uint64_t handle = coll_api(call, 0, start + 1, start + 8);
   coll(call, handle, 0, start + 3, start + 5);

@@ -45,6 +45,9 @@ class NcclRecording : public Recording {
                      std::uint64_t stop, std::uint32_t thread = kThread);
   std::uint64_t p2p(const Call& call, std::uint64_t parent, std::uint64_t plan, std::uint64_t start, std::uint64_t stop,
                     std::uint32_t thread = kThread);
+  std::uint64_t group(std::uint64_t start, std::uint64_t stop, std::uint32_t thread = kThread);
+  std::uint64_t launch(std::uint64_t stream, std::uint64_t start, std::uint64_t stop, std::uint32_t thread = kThread);
+  std::uint64_t ce_coll(const Call& call, std::uint64_t parent, std::uint64_t start, std::uint64_t stop);
   // All three of a plain call at `start`: range, CollApi and Coll.
   void whole_call(const Call& call, const std::string& api, std::uint64_t start);
 

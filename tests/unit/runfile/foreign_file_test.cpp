@@ -113,13 +113,14 @@ TEST_F(ForeignFile, IsTakenWithAnOlderMinorVersion) {
   {
     const Handle file = tampered();
     replace_text(file.get(), "schema_version", "1.0.0");
-    for (const char* path :
-         {"/events/kernels", "/events/memops", "/events/api", "/events/overhead", "/events/graphs", "/events/syncs",
-          "/events/cuda_events", "/launch_configs", "/nccl_work", "/segments", "/events/nccl/replay",
-          "/events/nccl/timing", "/events/nccl/path", "/collectives/replay", "/collectives/last_arrival"}) {
+    for (const char* path : {"/events/kernels", "/events/memops", "/events/api", "/events/overhead", "/events/graphs",
+                             "/events/syncs", "/events/cuda_events", "/launch_configs", "/nccl_work", "/segments",
+                             "/events/nccl/replay", "/events/nccl/timing", "/events/nccl/path", "/collectives/replay",
+                             "/collectives/last_arrival", "/events/nccl/capture", "/collectives/capture"}) {
       ASSERT_GE(H5Ldelete(file.get(), path, H5P_DEFAULT), 0) << path;
     }
     ASSERT_GE(H5TBdelete_field(file.get(), "/job/processes", "gpu_mode"), 0);
+    ASSERT_GE(H5Adelete(file.get(), "window"), 0);
   }
   const auto reader = RunFileReader::open(path());
   ASSERT_TRUE(reader) << reader.error().message;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "agent/spool/event_codec.h"
+#include "agent/spool/varint.h"
 #include "tests/unit/spool/spool_bytes.h"
 
 namespace jaxprof::test {
@@ -118,8 +119,8 @@ void Recording::communicator(std::uint32_t number, std::uint64_t hash, std::int3
   state(spool::StateKind::kCommunicator, fixed);
 }
 
-void Recording::event(std::uint32_t thread, spool::EventKind kind, std::uint32_t id, std::uint64_t stamp,
-                      const std::vector<std::uint64_t>& fields, const std::string& payload) {
+std::string Recording::record_of(spool::EventKind kind, std::uint32_t id, std::uint64_t stamp,
+                                 const std::vector<std::uint64_t>& fields, const std::string& payload) {
   std::string record;
   spool::EventHeader header{};
   header.bytes = static_cast<std::uint16_t>(sizeof header + 8 * fields.size() + payload.size());
@@ -129,7 +130,80 @@ void Recording::event(std::uint32_t thread, spool::EventKind kind, std::uint32_t
   header.stamp = stamp;
   append_bytes(&record, header);
   for (const std::uint64_t field : fields) append_bytes(&record, field);
-  events_.push_back({thread, record + payload});
+  return record + payload;
+}
+
+void Recording::event(std::uint32_t thread, spool::EventKind kind, std::uint32_t id, std::uint64_t stamp,
+                      const std::vector<std::uint64_t>& fields, const std::string& payload) {
+  events_.push_back({thread, record_of(kind, id, stamp, fields, payload)});
+}
+
+void Recording::activity(spool::EventKind kind, std::uint32_t id, std::uint64_t start_ns, std::int64_t length_ns,
+                         std::vector<std::uint64_t> more_fields) {
+  more_fields.insert(more_fields.begin(), spool::fold_sign(length_ns));
+  activities_.push_back({0, record_of(kind, id, start_ns, more_fields, {})});
+}
+
+void Recording::lane(std::uint32_t lane, std::uint32_t device, std::uint32_t stream, std::uint64_t address) {
+  spool::GpuLaneState fixed{};
+  fixed.lane = lane;
+  fixed.device = device;
+  fixed.context = device + 1;
+  fixed.stream = stream;
+  state(spool::StateKind::kGpuLane, fixed);
+  if (address == 0) return;
+  spool::GpuStreamState known{};
+  known.context = device + 1;
+  known.stream = stream;
+  known.address = address;
+  state(spool::StateKind::kGpuStream, known);
+}
+
+void Recording::kernel(std::string_view name, std::uint64_t start_ns, std::int64_t length_ns, std::uint64_t lane,
+                       std::uint64_t correlation, std::uint64_t graph_node) {
+  const std::uint64_t graph = graph_node == 0 ? 0 : 1;
+  activity(spool::EventKind::kGpuKernel, string(name), start_ns, length_ns, {lane, correlation, 0, graph_node, graph});
+}
+
+void Recording::copy(std::uint64_t start_ns, std::int64_t length_ns, std::uint64_t lane, std::uint64_t correlation,
+                     std::uint64_t bytes) {
+  constexpr std::uint32_t kDeviceToDevice = 8 | 3 << 8 | 3 << 16;
+  activity(spool::EventKind::kGpuMemcpy, kDeviceToDevice, start_ns, length_ns, {lane, correlation, bytes});
+}
+
+void Recording::api_call(std::uint64_t start_ns, std::int64_t length_ns, std::uint32_t tid, std::uint64_t correlation) {
+  activity(spool::EventKind::kGpuApi, 307, start_ns, length_ns, {tid, correlation, 0});
+}
+
+void Recording::external(std::uint64_t handle, std::uint64_t correlation) {
+  activities_.push_back({0, record_of(spool::EventKind::kGpuExternal, 0, 0, {handle, correlation}, {})});
+}
+
+void Recording::graph_node(std::uint64_t node, std::uint64_t original, std::uint64_t launch) {
+  spool::GraphNodeState fixed{};
+  fixed.node = node;
+  fixed.original = original;
+  fixed.launch = launch;
+  state(spool::StateKind::kGraphNode, fixed);
+}
+
+void Recording::gpu_clock(std::uint64_t counter, std::int64_t gpu_ns, std::uint64_t bracket) {
+  spool::GpuClockState fixed{};
+  fixed.counter = counter;
+  fixed.gpu_ns = gpu_ns;
+  fixed.bracket = bracket;
+  state(spool::StateKind::kGpuClock, fixed);
+}
+
+void Recording::segment(std::uint32_t segment, bool is_open, spool::WindowCause cause, std::uint64_t stamp,
+                        std::uint64_t step) {
+  spool::SegmentState fixed{};
+  fixed.segment = segment;
+  fixed.is_open = is_open ? 1 : 0;
+  fixed.cause = static_cast<std::uint32_t>(cause);
+  fixed.stamp = stamp;
+  fixed.step = step;
+  state(spool::StateKind::kSegment, fixed);
 }
 
 void Recording::push(std::uint32_t thread, std::uint32_t domain, std::uint16_t depth, std::string_view message,
@@ -151,6 +225,26 @@ std::string Recording::identity_payload() const {
   return {reinterpret_cast<const char*>(buffer.data()), out.size()};
 }
 
+void Recording::write_events(const std::vector<ThreadEvent>& events, spool::BlockKind kind, SpoolBytes* to) {
+  std::vector<std::uint8_t> buffer(kEventBlockBytes);
+  spool::EventEncoder encoder(buffer.data(), buffer.size());
+  const auto flush = [&] {
+    if (encoder.size() > 0) to->add(kind, {reinterpret_cast<const char*>(buffer.data()), encoder.size()});
+  };
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    // Aligned, as in a ring.
+    std::vector<std::uint64_t> aligned((events[i].record.size() + 7) / 8);
+    std::memcpy(aligned.data(), events[i].record.data(), events[i].record.size());
+    const auto* header = reinterpret_cast<const spool::EventHeader*>(aligned.data());
+    if (i == 0 || events[i - 1].thread != events[i].thread || !encoder.has_room()) {
+      if (i > 0) flush();
+      encoder.begin(events[i].thread, header->stamp);
+    }
+    encoder.add(*header);
+  }
+  flush();
+}
+
 std::string Recording::bytes(bool has_footer) const {
   SpoolBytes spool(file_id_.value_or(std::hash<std::string>{}(identity_payload())));
   spool.add(spool::BlockKind::kIdentity, identity_payload());
@@ -164,25 +258,8 @@ std::string Recording::bytes(bool has_footer) const {
   spool.add(spool::BlockKind::kAnchors, payload);
   if (!state_.empty()) spool.add(spool::BlockKind::kState, state_);
 
-  std::vector<std::uint8_t> buffer(kEventBlockBytes);
-  spool::EventEncoder encoder(buffer.data(), buffer.size());
-  const auto flush = [&] {
-    if (encoder.size() > 0) {
-      spool.add(spool::BlockKind::kEvents, {reinterpret_cast<const char*>(buffer.data()), encoder.size()});
-    }
-  };
-  for (std::size_t i = 0; i < events_.size(); ++i) {
-    // Aligned, as in a ring.
-    std::vector<std::uint64_t> aligned((events_[i].record.size() + 7) / 8);
-    std::memcpy(aligned.data(), events_[i].record.data(), events_[i].record.size());
-    const auto* header = reinterpret_cast<const spool::EventHeader*>(aligned.data());
-    if (i == 0 || events_[i - 1].thread != events_[i].thread || !encoder.has_room()) {
-      if (i > 0) flush();
-      encoder.begin(events_[i].thread, header->stamp);
-    }
-    encoder.add(*header);
-  }
-  flush();
+  write_events(events_, spool::BlockKind::kEvents, &spool);
+  write_events(activities_, spool::BlockKind::kActivities, &spool);
   payload.clear();
   for (const spool::CounterRecord& counter : drops_) append_bytes(&payload, counter);
   if (has_footer) {

@@ -28,6 +28,8 @@ struct EntryPlan {
   std::uint64_t detail = 0;
 };
 
+class SpoolBytes;
+
 class Recording {
  public:
   // Identity of rank `rank` of run "7.0.0" on `host`, which is a node of its own.
@@ -75,6 +77,23 @@ class Recording {
   void pop(std::uint32_t thread, std::uint32_t domain, std::uint16_t depth, std::uint64_t stamp,
            const std::string& payload = {});
 
+  // ---- GPUs; in blocks of their own, in this order
+  void activity(spool::EventKind kind, std::uint32_t id, std::uint64_t start_ns, std::int64_t length_ns,
+                std::vector<std::uint64_t> more_fields = {});
+  // A stream of CUDA's device `device`, as lane `lane`, with the address by which programs know it.
+  void lane(std::uint32_t lane, std::uint32_t device, std::uint32_t stream, std::uint64_t address = 0);
+  void kernel(std::string_view name, std::uint64_t start_ns, std::int64_t length_ns, std::uint64_t lane,
+              std::uint64_t correlation, std::uint64_t graph_node = 0);
+  void copy(std::uint64_t start_ns, std::int64_t length_ns, std::uint64_t lane, std::uint64_t correlation,
+            std::uint64_t bytes = 64);
+  void api_call(std::uint64_t start_ns, std::int64_t length_ns, std::uint32_t tid, std::uint64_t correlation);
+  void external(std::uint64_t handle, std::uint64_t correlation);
+  void graph_node(std::uint64_t node, std::uint64_t original, std::uint64_t launch);
+  // CUPTI's clock reads `gpu_ns` when the event clock reads `counter`.
+  void gpu_clock(std::uint64_t counter, std::int64_t gpu_ns, std::uint64_t bracket = 100);
+  void segment(std::uint32_t segment, bool is_open, spool::WindowCause cause, std::uint64_t stamp,
+               std::uint64_t step = 0);
+
   // Without an anchor of its own, one at stamp 0 (which is 1 s after the epoch) and one at 1000 s.
   std::string bytes(bool has_footer = true) const;
   // Writes them to `folder`/`name` and returns the path.
@@ -86,6 +105,9 @@ class Recording {
     std::string record;  // an EventHeader and what follows it
   };
 
+  static std::string record_of(spool::EventKind kind, std::uint32_t id, std::uint64_t stamp,
+                               const std::vector<std::uint64_t>& fields, const std::string& payload);
+  static void write_events(const std::vector<ThreadEvent>& events, spool::BlockKind kind, SpoolBytes* to);
   void append_state(spool::StateKind kind, void* fixed, std::size_t bytes, std::string tail);
   std::string identity_payload() const;
 
@@ -99,6 +121,7 @@ class Recording {
   spool::FooterReason footer_reason_ = spool::FooterReason::kExit;
   std::int64_t footer_realtime_ns_ = 0;
   std::vector<ThreadEvent> events_;
+  std::vector<ThreadEvent> activities_;  // of thread 0
 };
 
 // A PayloadHeader of `schema` and `bytes`, padded as the agent does.

@@ -23,6 +23,10 @@ void add_call(RunTables& run, std::size_t rank, std::size_t k, const Call& call)
   t.start_ns[row] = static_cast<std::int64_t>(1'000'000 * (k + 1));
   t.end_api_ns[row] = t.start_ns[row] + call.host_ns;
   t.gpu_dur_ns[row] = call.gpu_ns;
+  t.gpu_start_ns[row] = call.gpu_start_ns;
+  if (call.gpu_ns >= 0) t.path[row] = JoinPath::kExternal;
+  t.graph[row] = call.is_captured ? 1 : 0;
+  if (call.replay >= 0) t.replay[row] = static_cast<std::uint64_t>(call.replay);
   t.comm[row] = 0;
   t.comm_rank[row] = static_cast<std::int32_t>(rank);
   t.seq[row] = k;
@@ -30,6 +34,18 @@ void add_call(RunTables& run, std::size_t rank, std::size_t k, const Call& call)
   t.dtype[row] = Dtype::kF32;
   t.size_bytes[row] = call.size_bytes;
   t.instance[row] = k;
+}
+
+// The GPU times of the instance's members, if all have them.
+void set_gpu_times(RunTables& run, std::size_t instance, const std::vector<Call>& members) {
+  CollectiveTable& t = run.collectives;
+  for (const Call& call : members) {
+    if (call.gpu_start_ns < 0) return;
+  }
+  for (const Call& call : members) {
+    t.last_start_ns[instance] = std::max(t.last_start_ns[instance], call.gpu_start_ns);
+    t.last_end_ns[instance] = std::max(t.last_end_ns[instance], call.gpu_start_ns + call.gpu_ns);
+  }
 }
 
 }  // namespace
@@ -53,11 +69,14 @@ RunTables run_of(const std::vector<std::vector<Call>>& calls) {
   for (std::size_t k = 0; k < n_instances; ++k) {
     const std::size_t instance = add_row(run.collectives);
     run.collectives.comm[instance] = 0;
+    std::vector<Call> members;
     for (std::size_t rank = 0; rank < calls.size(); ++rank) {
       if (k < calls[rank].size()) {
+        members.push_back(calls[rank][k]);
         run.collective_members.event_row.push_back(run.nccl_process_offset[rank] + k);
       }
     }
+    set_gpu_times(run, instance, members);
     run.collective_member_offset.push_back(run.collective_members.event_row.size());
   }
   return run;

@@ -81,6 +81,56 @@ TEST(Spread, TakesGpuTimesAndTheFastestMembersBandwidth) {
   EXPECT_THAT(table.heading, HasSubstr("GPU time"));
 }
 
+// Rank 1 arrives 300 ns after rank 0, both end at 1000: rank 0 waits 300 of its 1000 ns.
+TEST(Spread, TellsWaitingFromTransfer) {
+  runfile::RunTables run = run_of({{{.gpu_ns = 1000, .gpu_start_ns = 0}}, {{.gpu_ns = 700, .gpu_start_ns = 300}}});
+  Table table = spread(run, {});
+  EXPECT_DOUBLE_EQ(real(table, 0, "wait_p50_ns"), 150) << "of 300 and 0";
+  EXPECT_DOUBLE_EQ(real(table, 0, "xfer_p50_ns"), 700);
+  EXPECT_EQ(text(table, 0, "source"), "cupti");
+  run.collectives.flags[0] = runfile::kInstanceUnresolved;
+  table = spread(run, {});
+  EXPECT_TRUE(is_missing(table, 0, "wait_p50_ns")) << "the clocks do not tell";
+  EXPECT_FALSE(is_missing(table, 0, "algbw_gb_per_s")) << "which needs no clock";
+}
+
+TEST(Spread, ACaptureIsACallOnlyWhereNoReplayWasSeen) {
+  const Table captured = spread(run_of({{{.host_ns = 10, .is_captured = true}}}), {});
+  EXPECT_EQ(whole(captured, 0, "count"), 1);
+  EXPECT_EQ(text(captured, 0, "source"), "enqueue");
+  const Table replayed =
+      spread(run_of({{{.host_ns = 10, .is_captured = true},
+                      {.host_ns = 5, .gpu_ns = 100, .gpu_start_ns = 50, .replay = 0, .is_captured = true},
+                      {.host_ns = 5, .gpu_ns = 300, .gpu_start_ns = 450, .replay = 1, .is_captured = true}}}),
+             {});
+  EXPECT_EQ(whole(replayed, 0, "count"), 2);
+  EXPECT_EQ(whole(replayed, 0, "n"), 2);
+  EXPECT_DOUBLE_EQ(real(replayed, 0, "p50_ns"), 200);
+}
+
+// nccl-tests, doc/PERFORMANCE.md: S and the factor of each operation, on a call of 1 MiB a rank that takes 100 us on 4
+// ranks.
+TEST(Spread, BandwidthsAreThoseOfNcclTests) {
+  struct Golden {
+    Coll coll;
+    std::uint64_t size_bytes;
+    double algbw;
+    double busbw;
+  };
+  constexpr std::uint64_t kMiB = 1 << 20;
+  for (const Golden& golden :
+       {Golden{Coll::kAllReduce, kMiB, 10.48576, 15.72864}, Golden{Coll::kAllGather, 4 * kMiB, 41.94304, 31.45728},
+        Golden{Coll::kReduceScatter, 4 * kMiB, 41.94304, 31.45728},
+        Golden{Coll::kAllToAll, 4 * kMiB, 41.94304, 31.45728}, Golden{Coll::kBroadcast, kMiB, 10.48576, 10.48576},
+        Golden{Coll::kReduce, kMiB, 10.48576, 10.48576}}) {
+    const test::Call slow{.coll = golden.coll, .size_bytes = golden.size_bytes, .gpu_ns = 130'000};
+    const test::Call fast{.coll = golden.coll, .size_bytes = golden.size_bytes, .gpu_ns = 100'000};
+    const Table table = spread(run_of({{slow}, {fast}, {slow}, {slow}}), {});
+    EXPECT_NEAR(real(table, 0, "algbw_gb_per_s"), golden.algbw, 1e-9) << runfile::word(golden.coll);
+    EXPECT_NEAR(real(table, 0, "busbw_gb_per_s"), golden.busbw, 1e-9) << runfile::word(golden.coll);
+  }
+}
+
 TEST(Spread, KeepsInstancesThatLackAMemberOrShareAKernelOutOfTheBandwidth) {
   runfile::RunTables run =
       run_of({{{.gpu_ns = 100}, {.gpu_ns = 200}, {.gpu_ns = 400}}, {{.gpu_ns = 100}, {.gpu_ns = 200}, {.gpu_ns = -1}}});

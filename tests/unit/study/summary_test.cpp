@@ -60,6 +60,33 @@ TEST(Summary, NamesTheRanksOfATaskThatStartsThem) {
   EXPECT_THAT(lines(summary(run)), Contains("tasks|profiled|2|ranks 0-3"));
 }
 
+TEST(Summary, ChecksCallsAgainstKernelsByPath) {
+  runfile::RunTables run = test::run_of(
+      {{{.gpu_ns = 10}, {.gpu_ns = 10}, {}, {.is_captured = true}, {.gpu_ns = 5, .replay = 0, .is_captured = true}}});
+  run.nccl.path[1] = runfile::JoinPath::kOrder;
+  run.nccl.path[4] = runfile::JoinPath::kGraph;
+  runfile::resize_rows(run.kernels, 3);
+  run.kernel_process_offset = {0, 3};
+  const auto rows = lines(summary(run));
+  EXPECT_THAT(rows, Contains("calls|with kernel|3|"));
+  EXPECT_THAT(rows, Contains("calls|with kernel, external|1|exact: NCCL's plugin marked the launch"));
+  EXPECT_THAT(rows, Contains("calls|with kernel, graph|1|by the graph's node"));
+  EXPECT_THAT(rows, Contains("calls|with kernel, order|1|approximate: the k-th kernel of the stream"));
+  EXPECT_THAT(rows, Contains("calls|without kernel|2|1 of them captured into CUDA graphs: their replays are calls of "
+                             "their own"));
+  EXPECT_THAT(rows, Contains("calls|replays of CUDA graphs|1|"));
+}
+
+TEST(Summary, TellsOfGpusAndWindows) {
+  const auto rows = lines(summary(sample_run()));
+  EXPECT_THAT(rows, Contains("gpus|devices|1|1 x puppet GPU"));
+  EXPECT_THAT(rows, Contains("gpus|recorded, alone|1|rank 0: CUPTI 13.0.1"));
+  EXPECT_THAT(rows, Contains("gpus|recorded, not told|2|ranks 1-2"));
+  EXPECT_THAT(rows, Contains("gpus|kernels|1|"));
+  EXPECT_THAT(rows, Contains("gpus|without time|0|"));
+  EXPECT_THAT(rows, Contains("windows|segment 0|1|rank 0: closed: not told x1, opened: step x1; opened at step -1"));
+}
+
 TEST(Summary, CountsEventsCallsAndInstances) {
   const auto rows = lines(summary(sample_run()));
   EXPECT_THAT(rows, Contains("events|NVTX push/pop ranges|2|"));

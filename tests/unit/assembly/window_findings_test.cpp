@@ -1,0 +1,135 @@
+// What the merge says of windows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/assembly/assembled_folder.h"
+
+namespace jaxprof::assembly {
+namespace {
+
+using spool::IdentityKey;
+using spool::WindowCause;
+using test::codes;
+using test::findings;
+using test::Recording;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Windowed : public Recording {
+ public:
+  Windowed(std::int64_t rank, const std::string& range, std::int64_t delay_ns = 0, std::int64_t duration_ns = 0)
+      : Recording(rank, 4, "n" + std::to_string(rank)) {
+    set(IdentityKey::kStepMarker, "step");
+    set(IdentityKey::kCaptureRange, range);
+    set(IdentityKey::kCaptureRangeEnd, "stop");
+    set(IdentityKey::kWindowDelayNs, delay_ns);
+    set(IdentityKey::kWindowDurationNs, duration_ns);
+  }
+  // Step `number` from `start`, which takes 10.
+  void step(std::uint64_t number, std::uint64_t start) {
+    event(1, spool::EventKind::kNvtxPush, string("step"), start,
+          {spool::pack(spool::NvtxContext{}), 0, 0, 0, number + 1});
+    pop(1, 0, 0, start + 10);
+  }
+};
+
+runfile::RunTables merged(const std::vector<Windowed>& ranks) {
+  test::RunFolder run;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    run.add_rank(ranks[i], static_cast<std::int64_t>(i), static_cast<std::int64_t>(ranks.size()),
+                 "n" + std::to_string(i));
+  }
+  return run.assemble().tables;
+}
+
+Windowed of_steps(std::int64_t rank, std::uint64_t first) {
+  Windowed window(rank, "steps:2-3");
+  window.segment(0, true, WindowCause::kStep, 1000, first + 1);
+  for (std::uint64_t i = 0; i < 2; ++i) window.step(first + i, 1010 + 20 * i);
+  window.segment(0, false, WindowCause::kStep, 1100, first + 2);
+  return window;
+}
+
+TEST(WindowFindings, WindowsOfTheSameStepsAreNoFinding) {
+  const runfile::RunTables run = merged({of_steps(0, 2), of_steps(1, 2)});
+  EXPECT_THAT(codes(run), IsEmpty());
+  EXPECT_EQ(run.attributes.window, "--capture-range steps:2-3 --capture-range-end stop");
+}
+
+TEST(WindowFindings, NamesTheRanksThatOpenedAtAnotherStep) {
+  const runfile::RunTables run = merged({of_steps(0, 2), of_steps(1, 2), of_steps(2, 3)});
+  EXPECT_THAT(findings(run, "window.mixed-steps"), ElementsAre(HasSubstr("at step 2 on ranks 0-1, 3 on rank 2")));
+}
+
+TEST(WindowFindings, AWindowThatNeverOpenedIsSaidAndItsStepsAreNotMissed) {
+  const runfile::RunTables run = merged({of_steps(0, 2), Windowed(1, "steps:2-3")});
+  EXPECT_THAT(findings(run, "window.never-opened"),
+              ElementsAre(HasSubstr("rank 1 on n1: its window (--capture-range steps:2-3")));
+  EXPECT_THAT(findings(run, "step.missing"), IsEmpty());
+  EXPECT_THAT(run.segments.process, ElementsAre(0u));
+}
+
+TEST(WindowFindings, AWindowThatWasOpenAtTheEndIsSaid) {
+  Windowed range(0, "nvtx:train");
+  range.segment(0, true, WindowCause::kRange, 1000);
+  range.segment(0, false, WindowCause::kExit, 2000);
+  Windowed killed(1, "nvtx:train");
+  killed.segment(0, true, WindowCause::kRange, 1000);
+  const runfile::RunTables run = merged({range, killed});
+  EXPECT_THAT(findings(run, "window.open-at-exit"),
+              ElementsAre(HasSubstr("rank 0"), HasSubstr("was never closed: it was killed")));
+  EXPECT_EQ(run.segments.close_ns[1], runfile::kNoTime);
+}
+
+TEST(WindowFindings, ADelayWithoutAnEndMayBeOpenAtTheEnd) {
+  Windowed delayed(0, "none", 1'000'000'000);
+  delayed.segment(0, true, WindowCause::kDelay, 1000);
+  delayed.segment(0, false, WindowCause::kExit, 2000);
+  EXPECT_THAT(codes(merged({delayed})), IsEmpty());
+}
+
+TEST(WindowFindings, WindowsOfTheProfilersCallsAreComparedByTheirFirstSteps) {
+  const auto rank = [](std::int64_t number, std::uint64_t first, int openings) {
+    Windowed window(number, "cudaProfilerApi");
+    for (int i = 0; i < openings; ++i) {
+      const std::uint64_t at = 1000 + 1000 * static_cast<std::uint64_t>(i);
+      window.segment(static_cast<std::uint32_t>(i), true, WindowCause::kProfiler, at);
+      window.step(first + 10 * static_cast<std::uint64_t>(i), at + 10);
+      window.segment(static_cast<std::uint32_t>(i), false, WindowCause::kProfiler, at + 100);
+    }
+    return window;
+  };
+  const runfile::RunTables run = merged({rank(0, 5, 2), rank(1, 5, 2), rank(2, 5, 1)});
+  EXPECT_THAT(findings(run, "window.mixed-steps"), IsEmpty());
+  EXPECT_THAT(findings(run, "window.mixed-counts"), ElementsAre(HasSubstr("2 on ranks 0-1, 1 on rank 2 times")));
+  EXPECT_THAT(findings(merged({rank(0, 5, 1), rank(1, 6, 1)}), "window.mixed-steps"),
+              ElementsAre(HasSubstr("at step 5 on rank 0, 6 on rank 1")));
+}
+
+TEST(WindowFindings, SaysWhichRanksTimeWindowOpenedLate) {
+  const auto rank = [](std::int64_t number, std::uint64_t at) {
+    Windowed window(number, "none", 1'000'000'000);
+    window.segment(0, true, WindowCause::kDelay, at);
+    return window;
+  };
+  EXPECT_THAT(codes(merged({rank(0, 1000), rank(1, 4'000'000)})), IsEmpty());
+  EXPECT_THAT(findings(merged({rank(0, 1000), rank(1, 8'001'000)}), "window.late"),
+              ElementsAre(HasSubstr("opened within 8.0 ms, rank 1 on n1 last")));
+}
+
+TEST(WindowFindings, StepsBetweenTwoSegmentsAreNotMissing) {
+  const auto rank = [](std::int64_t number, std::uint64_t last) {
+    Windowed window(number, "none", 1'000'000'000);
+    window.segment(0, true, WindowCause::kDelay, 1000);
+    for (std::uint64_t step = 1; step <= last; ++step) window.step(step, 1000 + 20 * step);
+    window.segment(0, false, WindowCause::kDuration, 1200);
+    window.segment(1, true, WindowCause::kDelay, 2000);
+    for (std::uint64_t step = 20; step < 23; ++step) window.step(step, 2000 + 20 * (step - 19));
+    return window;
+  };
+  EXPECT_THAT(findings(merged({rank(0, 3), rank(1, 4)}), "step.missing"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace jaxprof::assembly
