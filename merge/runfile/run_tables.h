@@ -235,8 +235,8 @@ inline constexpr std::uint16_t kInstanceMismatch = 4;  // members disagree on ty
 // say.
 inline constexpr std::uint16_t kInstanceUnresolved = 8;
 
-// /collectives, ordered by (comm, seq, coll, capture, replay): one row a matched instance; its members' rows of /events/nccl are
-// [member_offset[i], member_offset[i + 1]) of event_row, in order of communicator rank.
+// /collectives, ordered by (comm, seq, coll, capture, replay): one row a matched instance; its members' rows of
+// /events/nccl are [member_offset[i], member_offset[i + 1]) of event_row, in order of communicator rank.
 struct CollectiveTable {
   std::vector<std::uint32_t> comm;
   std::vector<std::uint64_t> seq;

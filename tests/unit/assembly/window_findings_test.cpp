@@ -37,8 +37,9 @@ class Windowed : public Recording {
 runfile::RunTables merged(const std::vector<Windowed>& ranks) {
   test::RunFolder run;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    run.add_rank(ranks[i], static_cast<std::int64_t>(i), static_cast<std::int64_t>(ranks.size()),
-                 "n" + std::to_string(i));
+    Windowed rank = ranks[i];
+    rank.set(IdentityKey::kWorldSize, static_cast<std::int64_t>(ranks.size()));
+    run.add_rank(rank, static_cast<std::int64_t>(i), static_cast<std::int64_t>(ranks.size()), "n" + std::to_string(i));
   }
   return run.assemble().tables;
 }
@@ -84,6 +85,7 @@ TEST(WindowFindings, AWindowThatWasOpenAtTheEndIsSaid) {
 
 TEST(WindowFindings, ADelayWithoutAnEndMayBeOpenAtTheEnd) {
   Windowed delayed(0, "none", 1'000'000'000);
+  delayed.set(IdentityKey::kStepMarker, "none");
   delayed.segment(0, true, WindowCause::kDelay, 1000);
   delayed.segment(0, false, WindowCause::kExit, 2000);
   EXPECT_THAT(codes(merged({delayed})), IsEmpty());
@@ -110,6 +112,7 @@ TEST(WindowFindings, WindowsOfTheProfilersCallsAreComparedByTheirFirstSteps) {
 TEST(WindowFindings, SaysWhichRanksTimeWindowOpenedLate) {
   const auto rank = [](std::int64_t number, std::uint64_t at) {
     Windowed window(number, "none", 1'000'000'000);
+    window.set(IdentityKey::kStepMarker, "none");
     window.segment(0, true, WindowCause::kDelay, at);
     return window;
   };
