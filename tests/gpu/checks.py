@@ -77,8 +77,8 @@ def attach(place):
     kernels_of(profile, job)
     sizes = profile.column("events/memops", "bytes")
     expect_equal(len(sizes), job.told["copies"] + job.told["fills"], "copies and fills")
-    mode = profile.texts("job/processes", "gpu_note") if "gpu_note" in profile.file["job/processes"].dtype.names else []
-    return f"{job.told['kernels']} kernels, {len(sizes)} copies and fills; {'; '.join(filter(None, mode)) or 'no note'}"
+    version, note = profile.processes("cupti_version")[0], profile.processes("gpu_note")[0]
+    return f"{job.told['kernels']} kernels, {len(sizes)} copies and fills; CUPTI {version}, {note or 'nothing to say'}"
 
 
 def ends(place, name, end, status, signal_after=None):
@@ -91,8 +91,8 @@ def ends(place, name, end, status, signal_after=None):
 @check
 def exit_paths(place):
     """_exit, abort and SIGTERM: the job's own end, and what had been flushed by then."""
-    return "; ".join([ends(place, "0", "_exit", 7), ends(place, "1", "abort", 128 + signal.SIGABRT),
-                      ends(place, "2", "wait", 128 + signal.SIGTERM, (8, signal.SIGTERM))])
+    return "; ".join([ends(place, "0", "_exit", 7), ends(place, "1", "abort", -signal.SIGABRT),
+                      ends(place, "2", "wait", -signal.SIGTERM, (8, signal.SIGTERM))])
 
 
 # ---- times -----------------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def step_window(place):
 @check
 def time_window(place):
     """--delay and --duration."""
-    command = place.python("cuda_job.py", "kernels", "--count", 20000, "--spin-us", 200)
+    command = place.python("cuda_job.py", "kernels", "--count", 20000, "--spin-us", 200, "--wait-every", 100)
     job = Job(place, "time", command, ("--delay", 1, "--duration", 1)).expect()
     profile = job.merge()
     expect_equal(profile.count("segments"), 1, "segments")
@@ -176,9 +176,9 @@ def graph_nodes(place):
 
 @check
 def whole_graphs(place):
-    """CUDA graphs as a whole (-t graph)."""
+    """CUDA graphs as a whole (-t cuda-graph)."""
     job = Job(place, "whole-graphs", place.python("cuda_job.py", "graph", "--count", 100),
-              ("-t", "cuda,nvtx,graph")).expect()
+              ("-t", "cuda,nvtx,cuda-graph")).expect()
     profile = job.merge()
     expect_equal(profile.count("events/graphs"), job.told["replays"], "graphs")
     expect_equal(profile.count("events/kernels"), 0, "kernels")
@@ -189,6 +189,8 @@ def whole_graphs(place):
 @check
 def nccl(place):
     """A communicator of one rank: each grouped send and receive finds its kernel by NCCL's own launch (path A)."""
+    if place.double:
+        raise Skip("the double's driver is not enough for NCCL")
     job = Job(place, "nccl", place.python("nccl_job.py"), environment={"NCCL_DEBUG": "WARN"})
     if job.status != 0 and "nccl_job: no libnccl" in job.errors:
         raise Skip("no libnccl.so.2 here")
@@ -237,6 +239,10 @@ def own_profiler(place):
     told = []
     for name in ("torch", "jax"):
         if importlib.util.find_spec(name) is None:
+            continue
+        alone = Job(place, f"own-{name}-alone", place.python("own_profiler_job.py", name), is_profiled=False).expect()
+        if not alone.told.get("seen"):
+            told.append(f"{name}: sees nothing even without us ({alone.told.get('error', 'no error told')})")
             continue
         beside = Job(place, f"own-{name}", place.python("own_profiler_job.py", name)).expect()
         expect(beside.merge().count("events/kernels") > 0, f"we saw no kernel beside {name}.profiler")

@@ -44,6 +44,8 @@ class Driver:
 
     def __init__(self, device=0):
         self.library = ctypes.CDLL("libcuda.so.1")
+        # Renamed in CUDA 13, with the old name gone from what only has the new headers.
+        self.elapsed = next(n for n in ("cuEventElapsedTime", "cuEventElapsedTime_v2") if hasattr(self.library, n))
         self.call("cuInit", c_uint(0))
         self.device = c_int()
         self.call("cuDeviceGet", byref(self.device), c_int(device))
@@ -118,7 +120,7 @@ class Driver:
     def elapsed_ns(self, begin, end):
         milliseconds = c_float()
         self.call("cuEventSynchronize", end)
-        self.call("cuEventElapsedTime", byref(milliseconds), begin, end)
+        self.call(self.elapsed, byref(milliseconds), begin, end)
         return milliseconds.value * 1e6
 
     def capture(self, stream, work):

@@ -31,6 +31,8 @@ def kernels(driver, given):
             driver.fill(memory[1], size, streams[0])
             n_copies += 1
             n_fills += 1
+        if given.wait_every and i % given.wait_every == 0:
+            driver.synchronize()
     driver.synchronize()
     return {"kernels": given.count, "copies": n_copies, "copy_bytes": n_copies * size, "fills": n_fills}
 
@@ -83,7 +85,7 @@ def steps(driver, given):
     import nvtx
 
     domain = nvtx.get_domain("jaxprof")
-    attributes = domain.get_event_attributes(message=domain.get_registered_string("step"))
+    attributes = domain.get_event_attributes(message="step")
     stream = driver.stream()
     times = []
     for _ in range(given.count):
@@ -106,6 +108,7 @@ def main():
     parser.add_argument("scenario", choices=SCENARIOS)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--spin-us", type=int, default=20)
+    parser.add_argument("--wait-every", type=int, default=0, help="wait for the GPU after so many kernels")
     parser.add_argument("--end", choices=("return", "_exit", "abort", "wait"), default="return")
     given = parser.parse_args()
     driver = Driver()

@@ -32,6 +32,7 @@ class Place:
         self.double = double
         if double:
             self.environment["LD_LIBRARY_PATH"] = str(Path(double).resolve())
+            self.environment["FAKE_CUDA_KERNEL_NS"] = "200000"  # it does not read PTX: how long `spin` is asked to be
 
     def example(self, name):
         return HERE.parents[1] / "slurm/examples" / name
@@ -96,6 +97,14 @@ class Profile:
 
     def column(self, table, name):
         return self.file[f"{table}/{name}"][:]
+
+    def processes(self, name):
+        """A column of /job/processes, which is one table of compounds; index columns as text."""
+        rows = self.file["job/processes"]
+        index = rows.dtype.names.index(name)
+        units = rows.attrs[f"FIELD_{index}_UNITS"]
+        is_text = (units.decode() if isinstance(units, bytes) else units) == "index of /strings/value"
+        return [self.strings[i] if is_text else i for i in rows[:][name]]
 
     def count(self, table):
         return int(self.file[table].attrs["n_rows"])
