@@ -1,15 +1,14 @@
 #include "agent/nccl/communicators.h"
 
-#include <atomic>
-
 #include "agent/collect/event_sink.h"
 #include "agent/nccl/handle.h"
 
 namespace jaxprof::nccl {
-namespace {
 
-std::atomic<bool> has_begun{false};
-std::atomic<std::uint32_t> communicator_count{0};
+std::atomic<std::uint16_t> detail::nonce{0};
+std::atomic<std::uint32_t> detail::communicator_count{0};
+
+namespace {
 
 // A bit a communicator of versions 1 to 3: is it registered? One beyond the last stays unregistered, and its events'
 // communicator unknown.
@@ -34,13 +33,13 @@ void register_communicator(std::uint32_t number, std::uint32_t api, const Identi
 bool begin_communicator(std::uint32_t api, const Identity* identity, void** context) noexcept {
   if (context != nullptr) *context = nullptr;
   if (!collect::attach(kHookNccl, api) || (collect::session_plan().trace & kTraceNccl) == 0) return false;
-  const std::uint32_t number = communicator_count.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint32_t number = detail::communicator_count.fetch_add(1, std::memory_order_relaxed) + 1;
   ProcessSlot* slot = collect::process_slot();
   slot->nccl_api.store(api, std::memory_order_relaxed);
   slot->nccl_communicators.store(number, std::memory_order_relaxed);
   if (identity != nullptr) register_communicator(number, api, *identity);
   if (context != nullptr) *context = make_handle(collect::process_nonce(), number);
-  has_begun.store(true, std::memory_order_relaxed);
+  detail::nonce.store(collect::process_nonce(), std::memory_order_relaxed);
   return true;
 }
 
@@ -60,15 +59,6 @@ void learn_communicator(std::uint32_t api, const void* context, const Identity& 
   const std::uint64_t bit = std::uint64_t{1} << (number % 64);
   if ((word.load(std::memory_order_relaxed) & bit) != 0) return;
   if ((word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0) register_communicator(number, api, identity);
-}
-
-std::uint32_t communicator_number(const void* context) noexcept {
-  const std::uint64_t number = handle_number(collect::process_nonce(), context);
-  return number <= communicator_count.load(std::memory_order_relaxed) ? static_cast<std::uint32_t>(number) : 0;
-}
-
-bool is_tracing() noexcept {
-  return has_begun.load(std::memory_order_relaxed);
 }
 
 }  // namespace jaxprof::nccl

@@ -74,7 +74,7 @@ int start_event(void* context, void** handle, Descriptor* descriptor) noexcept {
   if (descriptor == nullptr || !std::has_single_bit(descriptor->type) || !is_tracing()) return kSuccess;
   const auto event = static_cast<NcclEvent>(std::countr_zero(descriptor->type));
   learn(context, *descriptor, event);
-  *handle = wants(event) ? start(context, describe(*descriptor, event), stamp) : start_unrecorded();
+  *handle = wants(event) ? start_described(context, *descriptor, event, stamp) : start_unrecorded();
   return kSuccess;
 }
 
