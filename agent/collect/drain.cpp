@@ -3,17 +3,16 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "agent/collect/limits.h"
+#include "agent/collect/own_descriptors.h"
 #include "agent/collect/session.h"
 #include "agent/collect/session_files.h"
 #include "agent/collect/window.h"
@@ -32,7 +31,7 @@ constexpr std::int64_t kSyncNs = 30'000'000'000;    // a lost node loses at most
 constexpr std::size_t kPayloadBytes = 256 << 10;
 constexpr std::size_t kBlockBytes = spool::SpoolWriter::kHeadroom + kPayloadBytes;
 constexpr std::size_t kStackBytes = 512 << 10;
-constexpr std::uint32_t kGpuMilliseconds = 1500;  // for what CUPTI still holds when the window ends the job
+constexpr std::uint32_t kGpuMilliseconds = 1500;  // for what CUPTI still holds when the recording is stopped
 
 // Both words are futexes.
 std::atomic<std::uint32_t> wake_word{0};
@@ -59,16 +58,16 @@ class Drain {
         activity_buffer_(buffer + kBlockBytes),
         encoder_(buffer + spool::SpoolWriter::kHeadroom, kPayloadBytes) {}
 
-  // Until exit() asks for the end, or the task's recording is stopped. Then a last look follows one tick later: a
-  // thread that was in the middle of an event has finished it by then.
+  // Until exit() asks for the end, or the task's recording is stopped. Then a last look follows, one tick later, when a
+  // thread that was in the middle of an event has finished it, and when GPUs have told what they still had.
   void run() noexcept {
     for (;;) {
       const std::uint32_t seen = wake_word.load(std::memory_order_acquire);
-      const bool is_last = has_stopped_ || drain_state.load(std::memory_order_acquire) == kFinishing;
+      const bool is_last = drain_state.load(std::memory_order_acquire) == kFinishing || has_settled();
       pass_window_time();
       pass(is_last);
       if (is_last) break;
-      stop_if_told();
+      if (!has_stopped()) stop_if_told();
       const timespec timeout = to_timespec(sleep_ns());
       futex(&wake_word, FUTEX_WAIT, seen, &timeout);
     }
@@ -131,16 +130,23 @@ class Drain {
     if (reason != StopReason::kNone) {
       stop_recording_here(footer_reason(reason));
     } else if (is_shutdown_due()) {
-      // The window is over, and the job ends: what GPUs still have of it is fetched now.
-      if (const GpuCollector* gpus = gpu_collector(); gpus != nullptr) gpus->finish(kGpuMilliseconds);
       stop_recording_here(spool::FooterReason::kWindowEnd);
     }
   }
 
+  // What GPUs did until now is still to come, and this thread is the one that reads it: it goes on until then.
   void stop_recording_here(spool::FooterReason reason) noexcept {
     if (!end_recording(spool::WindowCause::kStopped)) return;
-    has_stopped_ = true;
+    stopped_ns_ = clock_ns(CLOCK_MONOTONIC);
     footer_reason_ = reason;
+    if (const GpuCollector* gpus = gpu_collector(); gpus != nullptr) gpus->ask_finish(kGpuMilliseconds);
+  }
+
+  bool has_stopped() const noexcept { return stopped_ns_ != 0; }
+  bool has_settled() const noexcept {
+    if (!has_stopped() || clock_ns(CLOCK_MONOTONIC) - stopped_ns_ < kTickNs) return false;
+    const GpuCollector* gpus = gpu_collector();
+    return gpus == nullptr || gpus->is_finished();
   }
 
   std::uint8_t* payload() noexcept { return buffer_ + spool::SpoolWriter::kHeadroom; }
@@ -304,28 +310,10 @@ class Drain {
   std::int64_t last_disk_check_ns_ = 0;
   std::uint64_t counted_bytes_ = 0;       // of the spool, in the session page's sum
   std::uint64_t disk_checked_bytes_ = 0;  // of the spool, when its disk was looked at
-  bool has_stopped_ = false;              // the recording; what is left is the last pass
+  std::int64_t stopped_ns_ = 0;           // when the recording was; 0: it is not
   bool has_told_failure_ = false;         // of the spool
   spool::FooterReason footer_reason_ = spool::FooterReason::kExit;
 };
-
-// Gives the calling thread a descriptor table of its own, and empties it: what the program closes is not ours then, and
-// we hold nothing of the program's open (close_range(2), Linux 5.9). Before 5.9 the copies are closed one by one. Where
-// neither is allowed the table stays shared, and the writer's check of its file is what is left.
-void take_own_descriptors() noexcept {
-  constexpr unsigned kUnshare = 1U << 1;  // CLOSE_RANGE_UNSHARE
-#if defined(SYS_close_range)
-  constexpr long kCloseRange = SYS_close_range;
-#else
-  constexpr long kCloseRange = 436;
-#endif
-  if (syscall(kCloseRange, 0U, ~0U, kUnshare) == 0) return;
-  if (syscall(SYS_unshare, CLONE_FILES) != 0) return;
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  const rlim_t end = limit.rlim_cur < 65536 ? limit.rlim_cur : 65536;
-  for (rlim_t fd = 0; fd < end; ++fd) close(static_cast<int>(fd));
-}
 
 void* drain_main(void* buffer) {
   prctl(PR_SET_NAME, "jaxprof-drain");

@@ -218,7 +218,12 @@ struct GpuCollector {
   // Encodes what CUPTI has completed into one payload of a kActivities block (event_codec.h) and returns its bytes; 0:
   // there is nothing. Registers what the records refer to before it returns. Drain thread; never blocks.
   std::size_t (*fill_block)(std::uint8_t* payload, std::size_t capacity, std::uint64_t* event_count) noexcept;
-  // The process ends, or its recording: asks CUPTI for all that it still holds and waits for it, at most `timeout_ms`.
+  // The process ends, or its recording: asks CUPTI for all that it still holds, which has `timeout_ms` to come from the
+  // first time that this is called. Does not wait. Any thread.
+  void (*ask_finish)(std::uint32_t timeout_ms) noexcept;
+  // Has that come, or is its time over? What is missing then has been counted. Any thread.
+  bool (*is_finished)() noexcept;
+  // Asks and waits. Not on the drain thread: what comes is complete only once that has read it.
   void (*finish)(std::uint32_t timeout_ms) noexcept;
 };
 

@@ -42,7 +42,7 @@ enum class Drop : std::uint16_t {
   kGpuBuffersFull = 9,    // GPU records: the pool of buffers was empty (--buffer-size)
   kGpuDropped = 10,       // GPU records that CUPTI itself dropped
   kGpuWithoutTime = 11,   // GPU records whose start or end CUPTI could not tell; they are recorded, without times
-  kGpuUnflushed = 12,     // GPU buffers that CUPTI still held when the process ended
+  kGpuUnflushed = 12,     // launches whose work CUPTI had not told in time, and buffers that it never gave back
   kGpuUnknownKind = 13,   // GPU records of a kind or size that is not known here
   kCount = 14,
 };

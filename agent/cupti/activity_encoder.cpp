@@ -77,8 +77,17 @@ void ActivityEncoder::note_call(std::uint32_t kind, const Record& record) noexce
   using namespace api_record;
   if (kind != abi::kDriver && kind != abi::kRuntime) return;
   const ApiSet& set = kind == abi::kRuntime ? runtime_ : driver_;
-  if (record.get(kReturnValue) != 0 || !set.starts_work(record.get(kCallback))) return;
-  if (spans_->keeps(record.get(kStart), record.get(kEnd))) ledger_.add_call(record.get(kCorrelation));
+  const std::uint64_t start_ns = record.get(kStart);
+  const std::uint64_t end_ns = record.get(kEnd);
+  if (spans_->keeps(start_ns, end_ns) && starts_work(record, set, start_ns, end_ns))
+    ledger_.add_call(record.get(kCorrelation));
+}
+
+bool ActivityEncoder::starts_work(const Record& call, const ApiSet& set, std::uint64_t start_ns,
+                                  std::uint64_t end_ns) const noexcept {
+  using namespace api_record;
+  return call.get(kReturnValue) == 0 && set.starts_work(call.get(kCallback)) &&
+         !captured_.has_node(call.get(kThread), start_ns, end_ns);
 }
 
 std::uint32_t ActivityEncoder::look_lane(const LaneKey& key) noexcept {
@@ -191,7 +200,7 @@ bool ActivityEncoder::add_api(const Record& record, bool is_runtime, spool::Even
   const std::uint32_t correlation = record.get(kCorrelation);
   const std::uint32_t result = record.get(kReturnValue);
   if (!take_times(record, kStart, kEnd, &times)) return false;
-  if (result == 0 && set.starts_work(id)) ledger_.add_call(correlation);
+  if (starts_work(record, set, times.start_ns, times.end_ns)) ledger_.add_call(correlation);
   if (set.is_first(id)) name_api(id, is_runtime);
   const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns), record.get(kThread), correlation,
                                   result};

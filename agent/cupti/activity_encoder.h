@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "agent/cupti/api_calls.h"
+#include "agent/cupti/captured_calls.h"
 #include "agent/cupti/kept_spans.h"
 #include "agent/cupti/kernel_names.h"
 #include "agent/cupti/launch_configs.h"
@@ -35,6 +36,7 @@ class ActivityEncoder {
 
   KernelNames& kernel_names() noexcept { return names_; }
   LaunchLedger& ledger() noexcept { return ledger_; }
+  CapturedCalls& captured_calls() noexcept { return captured_; }
 
  private:
   struct Times {
@@ -63,12 +65,15 @@ class ActivityEncoder {
     return is_last ? last_lane_ : look_lane({device, context, stream});
   }
   std::uint32_t look_lane(const LaneKey& key) noexcept;
+  // A call that is to be followed by the record of its work, and when it was.
+  bool starts_work(const Record& call, const ApiSet& set, std::uint64_t start_ns, std::uint64_t end_ns) const noexcept;
   void name_api(std::uint32_t id, bool is_runtime) noexcept;
 
   CallbackName callback_name_ = nullptr;
   const KeptSpans* spans_ = nullptr;
   KernelNames names_;
   LaunchLedger ledger_;
+  CapturedCalls captured_;
   NumberTable<LaneKey, 1U << 14> lanes_;
   LaneKey last_lane_key_{};
   std::uint32_t last_lane_ = 0;

@@ -32,6 +32,7 @@ std::size_t BlockFiller::fill(std::uint8_t* payload, std::size_t capacity, std::
 }
 
 bool BlockFiller::next_buffer() noexcept {
+  encoder_->ledger().forget_if_asked();
   if (!pool_->next_to_read(&buffer_)) return false;
   has_buffer_ = true;
   at_ = 0;

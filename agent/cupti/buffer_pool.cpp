@@ -95,15 +95,17 @@ std::uint8_t* BufferPool::take(std::size_t* bytes) noexcept {
 BufferPool::Returned BufferPool::give(std::uint8_t* data, std::size_t valid_bytes) noexcept {
   std::uint32_t index = 0;
   if (!find(data, &index)) return Returned::kForeign;
+  // Whoever sees it held no more sees that it is to be read.
+  const bool is_to_read = index < buffer_count_ && valid_bytes > 0;
+  if (is_to_read) unread_.fetch_add(1, std::memory_order_acq_rel);
   held_.fetch_sub(1, std::memory_order_acq_rel);
   returns_.fetch_add(1, std::memory_order_relaxed);
   if (index >= buffer_count_) return Returned::kDiscarded;
-  if (valid_bytes == 0) {
+  if (!is_to_read) {
     push(&free_, index);
     return Returned::kEmpty;
   }
   valid_bytes_[index].store(valid_bytes < kBufferBytes ? valid_bytes : kBufferBytes, std::memory_order_relaxed);
-  unread_.fetch_add(1, std::memory_order_acq_rel);
   push(&completed_, index);
   return Returned::kToRead;
 }

@@ -106,7 +106,8 @@ std::size_t fill_block(std::uint8_t* payload, std::size_t capacity, std::uint64_
   return collector.filler.fill(payload, capacity, event_count);
 }
 
-constexpr collect::GpuCollector kHooks{open, close, begin_launch, end_launch, fill_block, finish_flusher};
+constexpr collect::GpuCollector kHooks{
+    open, close, begin_launch, end_launch, fill_block, ask_flusher_to_finish, is_flusher_finished, finish_flusher};
 
 bool prepare(TextBuffer* why) noexcept {
   const SessionPlan& plan = collect::session_plan();

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 
 #include "agent/collect/event_sink.h"
@@ -19,6 +20,8 @@ namespace {
 constexpr std::int64_t kMillisecondNs = 1'000'000;
 constexpr std::int64_t kFlushNs = 1'000 * kMillisecondNs;   // while open
 constexpr std::int64_t kPollNs = 20 * kMillisecondNs;       // while draining
+constexpr std::int64_t kLastPollNs = 2 * kMillisecondNs;    // while the process waits to end
+constexpr std::int64_t kReadNs = 500 * kMillisecondNs;      // the drain thread reads gigabytes in that time
 constexpr std::int64_t kLingerNs = 2'000 * kMillisecondNs;  // how long a window that may reopen keeps its kinds
 constexpr std::int64_t kDrainNs = 2'000 * kMillisecondNs;   // what has not ended by then is asked for as it is
 constexpr std::int64_t kSilenceNs = 10'000 * kMillisecondNs;
@@ -27,7 +30,8 @@ constexpr std::size_t kStackBytes = 256U << 10;
 std::atomic<std::uint32_t> wake_word{0};
 enum : std::uint32_t { kNotStarted, kRunning, kFinishing, kFinished };
 std::atomic<std::uint32_t> state{kNotStarted};
-std::atomic<std::int64_t> finish_deadline_ns{0};  // CLOCK_MONOTONIC
+std::atomic<std::int64_t> finish_deadline_ns{0};  // CLOCK_MONOTONIC; 0: nobody has asked
+std::atomic<bool> has_given_up{false};            // on the last flush
 
 long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value, std::int64_t timeout_ns) noexcept {
   timespec timeout;
@@ -38,6 +42,21 @@ long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
 
 bool is_dead() noexcept {
   return collector.is_dead.load(std::memory_order_acquire);
+}
+
+// Has all come that was launched, and been read? A launch counts from when its call has been read, so the order
+// matters: what CUPTI holds, what is to be read, what has been.
+bool has_all() noexcept {
+  return collector.pool.held_by_cupti() == 0 && collector.pool.unread() == 0 &&
+         collector.encoder.ledger().open_launches() == 0;
+}
+
+// Records that are counted as lost by other names.
+std::uint64_t lost_records() noexcept {
+  const ProcessSlot* slot = collect::process_slot();
+  if (slot == nullptr) return 0;
+  return slot->drops[static_cast<int>(Drop::kGpuDropped)].load(std::memory_order_relaxed) +
+         slot->drops[static_cast<int>(Drop::kGpuBuffersFull)].load(std::memory_order_relaxed);
 }
 
 class Flusher {
@@ -103,18 +122,36 @@ class Flusher {
   std::int64_t drain(std::int64_t now_ns) noexcept {
     if (drain_began_ns_ == 0) drain_began_ns_ = now_ns;
     collector.library.functions.flush_all(0);
-    const bool is_complete = collector.pool.held_by_cupti() == 0 && collector.pool.unread() == 0 &&
-                             collector.encoder.ledger().open_launches() == 0;
-    if (!is_complete) {
+    if (!has_all()) {
       if (now_ns - drain_began_ns_ < kDrainNs) return kPollNs;
       collector.library.functions.flush_all(abi::kFlushForced);
+      wait_until_read(now_ns + kReadNs);
     }
     end_drain();
     return 0;
   }
 
+  // Until the drain thread has read what has come.
+  static void wait_until_read(std::int64_t deadline_ns) noexcept {
+    while (collector.pool.unread() > 0 && clock_ns(CLOCK_MONOTONIC) < deadline_ns) {
+      futex(&wake_word, FUTEX_WAIT, wake_word.load(), kPollNs);
+    }
+  }
+
+  // Launches whose work has not come are counted, but for as many as records are counted as dropped since.
+  void count_missing() noexcept {
+    LaunchLedger& ledger = collector.encoder.ledger();
+    const std::uint64_t open = ledger.open_launches();
+    const std::uint64_t lost = lost_records();
+    const std::uint64_t known = std::min(open, lost - lost_before_);
+    lost_before_ = lost;
+    if (open > known) collect::count_drop(Drop::kGpuUnflushed, open - known);
+    if (open > 0) ledger.ask_to_forget();
+  }
+
   void end_drain() noexcept {
     count_dropped();
+    count_missing();
     register_gpu_clock(&collector.subscriber);
     drain_began_ns_ = 0;
     last_flush_ns_ = 0;
@@ -159,21 +196,26 @@ class Flusher {
       const std::int64_t deadline = finish_deadline_ns.load(std::memory_order_acquire);
       const std::int64_t half = (deadline - clock_ns(CLOCK_MONOTONIC)) / 2;
       bool is_complete = false;
-      while (!is_complete) {
+      while (!is_complete && clock_ns(CLOCK_MONOTONIC) < deadline - half) {
         collector.library.functions.flush_all(0);
-        is_complete = collector.pool.held_by_cupti() == 0;
-        if (is_complete || clock_ns(CLOCK_MONOTONIC) > deadline - half) break;
-        futex(&wake_word, FUTEX_WAIT, wake_word.load(), kPollNs);
+        is_complete = has_all();
+        if (!is_complete) futex(&wake_word, FUTEX_WAIT, wake_word.load(), kLastPollNs);
       }
-      if (!is_complete) collector.library.functions.flush_all(abi::kFlushForced);
+      if (!is_complete) {
+        collector.library.functions.flush_all(abi::kFlushForced);
+        wait_until_read(deadline - half / 2);
+      }
       count_dropped();
+      if (!has_given_up.exchange(true)) count_missing();
     }
     state.store(kFinished, std::memory_order_release);
     futex(&state, FUTEX_WAKE, INT_MAX, 0);
+    collect::wake_for_activities();
   }
 
   std::int64_t last_flush_ns_ = 0;
   std::int64_t drain_began_ns_ = 0;
+  std::uint64_t lost_before_ = 0;  // lost_records() when launches were last counted as missing
   std::uint64_t last_returns_ = 0;
   std::int64_t last_return_ns_ = 0;
   std::uint64_t launches_then_ = 0;
@@ -218,24 +260,32 @@ void wake_flusher() noexcept {
   syscall(SYS_futex, &wake_word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
 }
 
-void finish_flusher(std::uint32_t timeout_ms) noexcept {
+void ask_flusher_to_finish(std::uint32_t timeout_ms) noexcept {
   if (is_dead()) return;
   start_flusher();
-  const std::int64_t deadline = clock_ns(CLOCK_MONOTONIC) + std::int64_t{timeout_ms} * kMillisecondNs;
-  finish_deadline_ns.store(deadline, std::memory_order_release);
+  std::int64_t nobody = 0;
+  finish_deadline_ns.compare_exchange_strong(
+      nobody, clock_ns(CLOCK_MONOTONIC) + std::int64_t{timeout_ms} * kMillisecondNs, std::memory_order_acq_rel);
   std::uint32_t expected = kRunning;
-  if (!state.compare_exchange_strong(expected, kFinishing) && expected != kFinishing) return;
-  wake_flusher();
-  while (state.load(std::memory_order_acquire) != kFinished) {
-    const std::int64_t left_ns = deadline - clock_ns(CLOCK_MONOTONIC);
-    if (left_ns <= 0) {
-      const std::uint32_t held = collector.pool.held_by_cupti();
-      if (held > 0) collect::count_drop(Drop::kGpuUnflushed, held);
-      publish_status(collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
-                     "CUPTI did not come back from its last flush in time; what it still held is missing");
-      return;
-    }
-    futex(&state, FUTEX_WAIT, kFinishing, left_ns);
+  if (state.compare_exchange_strong(expected, kFinishing)) wake_flusher();
+}
+
+bool is_flusher_finished() noexcept {
+  if (is_dead() || state.load(std::memory_order_acquire) != kFinishing) return true;
+  if (clock_ns(CLOCK_MONOTONIC) < finish_deadline_ns.load(std::memory_order_acquire)) return false;
+  if (has_given_up.exchange(true)) return true;
+  const std::uint64_t missing = collector.pool.held_by_cupti() + collector.encoder.ledger().open_launches();
+  if (missing > 0) collect::count_drop(Drop::kGpuUnflushed, missing);
+  publish_status(collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
+                 "CUPTI did not come back from its last flush in time; what it still held is missing");
+  return true;
+}
+
+void finish_flusher(std::uint32_t timeout_ms) noexcept {
+  ask_flusher_to_finish(timeout_ms);
+  while (!is_flusher_finished()) {
+    const std::int64_t left_ns = finish_deadline_ns.load(std::memory_order_acquire) - clock_ns(CLOCK_MONOTONIC);
+    if (left_ns > 0) futex(&state, FUTEX_WAIT, kFinishing, left_ns);
   }
 }
 

@@ -15,8 +15,14 @@ void start_flusher() noexcept;
 // There is something to do now. Any thread, inside a callback too.
 void wake_flusher() noexcept;
 
-// The last flush: waits for it, at most `timeout_ms`. What CUPTI then still holds is counted. The thread ends, or hangs
-// in CUPTI, which is noted.
+// Asks for the last flush, for which there are `timeout_ms` from the first time that it is asked; returns at once. The
+// thread ends when all has come, or hangs in CUPTI. Any thread.
+void ask_flusher_to_finish(std::uint32_t timeout_ms) noexcept;
+
+// Is that over, or its time? Launches whose work has not come then have been counted. Any thread.
+bool is_flusher_finished() noexcept;
+
+// Asks and waits. Not on the drain thread, which has to read meanwhile what comes.
 void finish_flusher(std::uint32_t timeout_ms) noexcept;
 
 }  // namespace jaxprof::cupti

@@ -1,5 +1,8 @@
 #include "agent/cupti/handlers.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "agent/collect/event_sink.h"
 #include "agent/cupti/collector.h"
 #include "agent/cupti/gpu_clock.h"
@@ -75,6 +78,10 @@ void on_callback(void*, abi::Domain domain, abi::CallbackId id, const void* data
         collector.encoder.kernel_names().note_unload(read_gpu_clock(&collector.subscriber), collector.pool,
                                                      collector.strides);
       } else {
+        if (id == abi::kGraphNodeCreated) {
+          collector.encoder.captured_calls().note_node(static_cast<std::uint32_t>(syscall(SYS_gettid)),
+                                                       read_gpu_clock(&collector.subscriber));
+        }
         register_resource(collector.library.functions, id, *static_cast<const abi::ResourceData*>(data));
       }
       break;

@@ -1,7 +1,7 @@
 // Which launches are still without a record of the work that they started. When a window ends, its last kernels may
 // still run: this is how one knows that all has come. A call and its work carry the same correlation; the ledger keeps
-// the latest of them in a ring, so that launches which never yield a record (into a graph that is being captured, say)
-// fall out by themselves. The drain thread writes; any thread may read the count.
+// the latest of them in a ring, so that launches which never yield a record fall out by themselves, or are forgotten
+// when nobody waits for them any more. The drain thread writes; any thread may read the count.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,26 @@ class LaunchLedger {
     const Slot& slot = slots_[correlation % kSlots];
     return correlation != 0 && slot.correlation == correlation && (slot.seen & kCall) != 0;
   }
+  // Launches that are open now are waited for no longer: their number has been taken. Any thread; forget_if_asked()
+  // does it, before calls that came later are read.
+  void ask_to_forget() noexcept { asks_.fetch_add(1, std::memory_order_acq_rel); }
+  void forget_if_asked() noexcept {
+    const std::uint32_t asks = asks_.load(std::memory_order_acquire);
+    if (asks == asks_done_) [[likely]]
+      return;
+    asks_done_ = asks;
+    for (Slot& slot : slots_) {
+      if (slot.seen == kCall) slot.seen = kCall | kForgotten;
+    }
+    open_.store(0, std::memory_order_release);
+  }
+
   // Calls whose work has not been seen.
   std::uint32_t open_launches() const noexcept { return open_.load(std::memory_order_acquire); }
 
  private:
   static constexpr std::uint32_t kSlots = 1U << 13;
-  enum : std::uint8_t { kCall = 1, kWork = 2 };
+  enum : std::uint8_t { kCall = 1, kWork = 2, kForgotten = 4 };
   struct Slot {
     std::uint32_t correlation;
     std::uint8_t seen;
@@ -45,6 +59,8 @@ class LaunchLedger {
 
   Slot slots_[kSlots] = {};
   std::atomic<std::uint32_t> open_{0};
+  std::atomic<std::uint32_t> asks_{0};
+  std::uint32_t asks_done_ = 0;
 };
 
 }  // namespace jaxprof::cupti

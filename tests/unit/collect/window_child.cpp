@@ -11,7 +11,7 @@ namespace jaxprof::test {
 namespace {
 
 // What the collector was told, and what it should never have been.
-std::atomic<int> open_count{0}, close_count{0}, finish_count{0};
+std::atomic<int> open_count{0}, close_count{0}, ask_count{0}, fills_after_ask{0};
 std::atomic<int> inside{0};
 std::atomic<bool> is_open{false};
 std::atomic<int> faults{0};
@@ -36,12 +36,19 @@ void close_gpus() noexcept {
 void begin_launch(std::uint64_t) noexcept {}
 void end_launch() noexcept {}
 std::size_t fill_block(std::uint8_t*, std::size_t, std::uint64_t*) noexcept {
+  if (ask_count.load() > 0) fills_after_ask.fetch_add(1);
   return 0;
 }
-void finish_gpus(std::uint32_t) noexcept {
-  finish_count.fetch_add(1);
+void ask_gpus(std::uint32_t) noexcept {
+  ask_count.fetch_add(1);
 }
-constexpr collect::GpuCollector kCollector = {open_gpus, close_gpus, begin_launch, end_launch, fill_block, finish_gpus};
+// What GPUs have comes late: it has been read only after some more looks.
+bool are_gpus_finished() noexcept {
+  return fills_after_ask.load() >= 5;
+}
+void finish_gpus(std::uint32_t) noexcept {}
+constexpr collect::GpuCollector kCollector = {open_gpus,  close_gpus, begin_launch,      end_launch,
+                                              fill_block, ask_gpus,   are_gpus_finished, finish_gpus};
 
 void report_all() {
   report("opened", open_count);
@@ -114,7 +121,8 @@ void until_its_recording_ends() {
   collect::profiler_stopped();
   const ProcessSlot* slot = collect::process_slot();
   report("ended", wait_until([slot] { return slot->state.load() == SlotState::kEnded; }));
-  report("finished", finish_count);
+  report("asked", ask_count);
+  report("fills_after_ask", fills_after_ask);
   collect::profiler_started();
   report("recording", collect::is_capturing());
   report_all();

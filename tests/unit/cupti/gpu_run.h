@@ -19,6 +19,7 @@ class GpuRun {
  public:
   GpuRun();
   SessionPlan& plan() { return child_.plan(); }
+  SessionPage& page() { return child_.page(); }
   // A switch of the doubles ("FAKE_CUPTI_VERSION=22"), or any other variable.
   void set(const std::string& entry) { child_.environment().push_back(entry); }
   // Has the agent and the job find this libcupti, of the build's lib/.

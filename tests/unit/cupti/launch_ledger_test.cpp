@@ -39,6 +39,24 @@ TEST(LaunchLedger, ForgetsLaunchesThatNeverYieldWork) {
   EXPECT_TRUE(ledger->has_call(99'999));
 }
 
+TEST(LaunchLedger, ForgetsWhatIsOpenWhenItIsAskedTo) {
+  const auto ledger = std::make_unique<LaunchLedger>();
+  ledger->add_call(1);
+  ledger->add_call(2);
+  ledger->add_work(2);
+  ledger->ask_to_forget();
+  EXPECT_EQ(ledger->open_launches(), 1U) << "until the reader looks";
+  ledger->forget_if_asked();
+  EXPECT_EQ(ledger->open_launches(), 0U);
+  EXPECT_TRUE(ledger->has_call(1)) << "its work is still of the window, should it come";
+  ledger->add_call(3);
+  ledger->forget_if_asked();
+  EXPECT_EQ(ledger->open_launches(), 1U) << "once an asking";
+  ledger->add_work(1);
+  ledger->add_work(3);
+  EXPECT_EQ(ledger->open_launches(), 0U);
+}
+
 TEST(LaunchLedger, IgnoresRecordsWithoutACorrelation) {
   const auto ledger = std::make_unique<LaunchLedger>();
   ledger->add_call(0);

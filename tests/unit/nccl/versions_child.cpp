@@ -171,6 +171,8 @@ constexpr collect::GpuCollector kCountingCollector = {
       --in_launch;
     },
     [](std::uint8_t*, std::size_t, std::uint64_t*) noexcept { return std::size_t{0}; },
+    [](std::uint32_t) noexcept {},
+    []() noexcept { return true; },
     [](std::uint32_t) noexcept {}};
 
 Bytes launch() {

@@ -1,0 +1,99 @@
+// The collector and the window, in a whole process against the fake CUPTI: what is launched inside is recorded, what is
+// launched outside is not, and outside of it CUPTI's one place is free.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "agent/spool/varint.h"
+#include "tests/unit/cupti/gpu_run.h"
+#include "tests/unit/cupti/gpu_truth.h"
+
+namespace jaxprof::test {
+namespace {
+
+using spool::EventKind;
+using testing::HasSubstr;
+using testing::IsEmpty;
+namespace field = spool::gpu_field;
+
+TEST(GpuCollectorWindow, RecordsBetweenTheProfilersStartAndStop) {
+  GpuRun run;
+  run.plan().window.kind = WindowKind::kProfiler;
+  run.plan().window.end = WindowEnd::kStop;
+  ASSERT_EQ(run.run("--steps 9 --work kernel:3,sync:1 --profiler 2-3,6-7"), 0);
+  const rundir::SpoolTrace trace = run.trace();
+  std::set<std::uint64_t> expected;
+  for (const LogLine& launch : run.log("launch")) {
+    if (launch.at("step") == "2" || launch.at("step") == "3") expected.insert(std::stoull(launch.at("correlation")));
+  }
+  EXPECT_EQ(expected.size(), 6U);
+  EXPECT_EQ(recorded_correlations(run, trace), expected);
+  EXPECT_EQ(run.slot().segments.load(), 1U);
+  EXPECT_THAT(run.violations(), IsEmpty());
+}
+
+TEST(GpuCollectorWindow, RecordsEachOfSeveralWindowsAndNothingBetween) {
+  GpuRun run;
+  run.set("FAKE_CUPTI_LATE_END=1");
+  run.plan().window.kind = WindowKind::kProfiler;
+  run.plan().window.end = WindowEnd::kRepeat;
+  ASSERT_EQ(run.run("--steps 12 --work kernel:3 --kernel-us 2000 --profiler 1-2,4-5,9-9"), 0);
+  const rundir::SpoolTrace trace = run.trace();
+  std::set<std::uint64_t> expected;
+  const std::set<std::string> inside = {"1", "2", "4", "5", "9"};
+  for (const LogLine& launch : run.log("launch")) {
+    if (inside.contains(launch.at("step"))) expected.insert(std::stoull(launch.at("correlation")));
+  }
+  const std::set<std::uint64_t> recorded = recorded_correlations(run, trace);
+  for (const std::uint64_t correlation : expected) EXPECT_TRUE(recorded.contains(correlation)) << correlation;
+  // A kernel that was launched before a window and runs in it belongs to it as well; none else does.
+  const std::map<KernelKey, LogLine> truth = true_kernels(run);
+  for (const spool::Event& event : run.activities(trace, EventKind::kGpuKernel)) {
+    const LogLine& line = truth.at({event.fields[field::kCorrelation], 0});
+    EXPECT_EQ(spool::unfold_sign(event.fields[field::kDuration]),
+              std::stoll(line.at("end_raw_ns")) - std::stoll(line.at("begin_raw_ns")));
+  }
+  EXPECT_LT(recorded.size(), truth.size());
+  EXPECT_EQ(run.slot().segments.load(), 3U);
+}
+
+TEST(GpuCollectorWindow, WaitsForKernelsThatStillRunWhenTheWindowCloses) {
+  GpuRun run;
+  run.plan().window.kind = WindowKind::kProfiler;
+  run.plan().window.end = WindowEnd::kStop;
+  ASSERT_EQ(run.run("--steps 3 --work kernel:2 --kernel-us 300000 --profiler 0-0 --linger-ms 500"), 0);
+  const rundir::SpoolTrace trace = run.trace();
+  EXPECT_EQ(run.activities(trace, EventKind::kGpuKernel).size(), 2U);
+  EXPECT_EQ(run.drops(Drop::kGpuWithoutTime), 0U);
+  EXPECT_EQ(run.count("abandoned_records"), 0);
+}
+
+TEST(GpuCollectorWindow, LeavesThePlaceToTheJobsOwnProfilerOutsideOfTheWindow) {
+  GpuRun run;
+  run.use_libcupti("fake_cupti_13_0/libcupti.so.13");
+  run.plan().window.delay_ns = 600'000'000;
+  ASSERT_EQ(run.run("--steps 2 --period-us 600000 --work kernel:2 --rival late"), 0);
+  ASSERT_EQ(run.log("rival").size(), 1U);
+  EXPECT_EQ(run.log("rival")[0].at("result"), "0") << "nobody had it then";
+  EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kUnavailable) << "and at the window the job's has";
+  EXPECT_THAT(run.note(), HasSubstr("taken by"));
+}
+
+TEST(GpuCollectorWindow, TakesThePlaceWhenTheWindowOpens) {
+  GpuRun run;
+  run.plan().window.delay_ns = 200'000'000;
+  ASSERT_EQ(run.run("--steps 5 --period-us 100000 --work kernel:2,sync:1"), 0);
+  const rundir::SpoolTrace trace = run.trace();
+  const std::set<std::uint64_t> recorded = recorded_correlations(run, trace);
+  EXPECT_FALSE(recorded.empty());
+  EXPECT_LT(recorded.size(), 10U);
+  EXPECT_FALSE(trace.gpu().devices.empty()) << "of what exists already";
+  EXPECT_FALSE(trace.gpu().context_devices.empty());
+  EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kShared);
+}
+
+}  // namespace
+}  // namespace jaxprof::test
