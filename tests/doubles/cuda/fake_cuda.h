@@ -22,6 +22,7 @@
 //
 // FAKE_CUPTI_... (CUPTI's own numbers for results and kinds)
 //   VERSION=               22, 28, 130001, 130101, 130300, 130500 or 140000, which is made up; else the file's own
+//   VERSION_RESULT=0       result of cuptiGetVersion: 13.3 and later have 999 where they find no driver
 //   PER_THREAD=-1          buffers a thread (1), global (0), as the version has it (-1)
 //   LATE_RECORDS=0         1: device records enter a buffer when the operation ends, on CUPTI's own thread; 0: on
 //   launch,

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "tests/doubles/cuda/cupti/cupti_switches.h"
 #include "tests/doubles/cuda/cupti/guard.h"
 #include "tests/doubles/cuda/cupti/record_layout.h"
 
@@ -60,6 +61,9 @@ extern "C" {
 
 CUptiResult cuptiGetVersion(uint32_t* version) {
   if (version == nullptr) return remember(CUPTI_ERROR_INVALID_PARAMETER);
+  if (const std::int64_t result = cupti_switches()[CuptiSwitch::kVersionResult]; result != 0) {
+    return remember(static_cast<CUptiResult>(result));
+  }
   *version = cupti_version();
   return CUPTI_SUCCESS;
 }

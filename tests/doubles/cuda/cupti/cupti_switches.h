@@ -23,6 +23,7 @@ enum class CuptiSwitch {
   kZeroEvery,
   kForkHang,
   kUnknownEvery,
+  kVersionResult,
 };
 
 // VERSION of the file that this code is linked into.
@@ -33,7 +34,7 @@ inline constexpr SwitchDefault kCuptiSwitchDefaults[] = {
     {"ENABLE_RESULT", 0}, {"ENABLE_RESULT_KIND", 0}, {"MULTIPLE", 1},     {"V2_RESULT", 0},
     {"FLUSH_HANG", 0},    {"FLUSH_US", 0},           {"CROSS_THREAD", 0}, {"LATE_END", 0},
     {"FATAL_AFTER", 0},   {"DROP_EVERY", 0},         {"ZERO_EVERY", 0},   {"FORK_HANG", 0},
-    {"UNKNOWN_EVERY", 4},
+    {"UNKNOWN_EVERY", 4}, {"VERSION_RESULT", 0},
 };
 
 inline auto& cupti_switches() {
