@@ -25,11 +25,12 @@ bool BufferPool::open(std::uint64_t cap_bytes, bool may_refuse) noexcept {
   if (count > (1U << 20)) count = 1U << 20;
   const std::size_t total = static_cast<std::size_t>(count) + kDiscardBuffers;
   memory_bytes_ = static_cast<std::size_t>(count) * kBufferBytes + kDiscardBuffers * kDiscardBytes;
-  void* links = reserve(total * (sizeof *next_ + sizeof *valid_bytes_));
+  void* links = reserve(total * (sizeof *next_ + sizeof *valid_bytes_ + sizeof *taken_));
   void* memory = reserve(memory_bytes_);
   if (links == nullptr || memory == nullptr) return false;
   valid_bytes_ = static_cast<std::atomic<std::size_t>*>(links);
-  next_ = reinterpret_cast<std::atomic<std::uint32_t>*>(valid_bytes_ + total);
+  taken_ = reinterpret_cast<std::atomic<std::uint64_t>*>(valid_bytes_ + total);
+  next_ = reinterpret_cast<std::atomic<std::uint32_t>*>(taken_ + total);
   memory_ = static_cast<std::uint8_t*>(memory);
   buffer_count_ = static_cast<std::uint32_t>(count);
   // But for the last, which all share that find no other.
@@ -76,6 +77,7 @@ std::uint8_t* BufferPool::take(std::size_t* bytes) noexcept {
   held_.fetch_add(1, std::memory_order_acq_rel);
   if (const std::uint32_t link = pop(&free_); link != kNone) {
     *bytes = kBufferBytes;
+    taken_[link - 1].store(takes_.fetch_add(1, std::memory_order_acq_rel) + 1, std::memory_order_release);
     std::uint32_t used = used_.load(std::memory_order_relaxed);
     while (used < link && !used_.compare_exchange_weak(used, link, std::memory_order_acq_rel)) {
     }
@@ -98,6 +100,7 @@ BufferPool::Returned BufferPool::give(std::uint8_t* data, std::size_t valid_byte
   // Whoever sees it held no more sees that it is to be read.
   const bool is_to_read = index < buffer_count_ && valid_bytes > 0;
   if (is_to_read) unread_.fetch_add(1, std::memory_order_acq_rel);
+  if (index < buffer_count_) taken_[index].store(0, std::memory_order_release);
   held_.fetch_sub(1, std::memory_order_acq_rel);
   returns_.fetch_add(1, std::memory_order_relaxed);
   if (index >= buffer_count_) return Returned::kDiscarded;
@@ -108,6 +111,14 @@ BufferPool::Returned BufferPool::give(std::uint8_t* data, std::size_t valid_byte
   valid_bytes_[index].store(valid_bytes < kBufferBytes ? valid_bytes : kBufferBytes, std::memory_order_relaxed);
   push(&completed_, index);
   return Returned::kToRead;
+}
+
+bool BufferPool::is_held_since(std::uint64_t takes) const noexcept {
+  for (std::uint32_t i = 0; i < used_count(); ++i) {
+    const std::uint64_t taken = taken_[i].load(std::memory_order_acquire);
+    if (taken != 0 && taken <= takes) return true;
+  }
+  return false;
 }
 
 void BufferPool::release_discarded(std::uint8_t* data, std::size_t valid_bytes) noexcept {

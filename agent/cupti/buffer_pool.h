@@ -56,6 +56,9 @@ class BufferPool {
   std::uint32_t held_by_cupti() const noexcept { return held_.load(std::memory_order_acquire); }
   // Buffers that came back with records and have not been read.
   std::uint32_t unread() const noexcept { return unread_.load(std::memory_order_acquire); }
+  // Buffers that CUPTI has been given so far; does it still hold one of the first `takes`?
+  std::uint64_t takes() const noexcept { return takes_.load(std::memory_order_acquire); }
+  bool is_held_since(std::uint64_t takes) const noexcept;
   // Counts up whenever CUPTI gives one back.
   std::uint64_t returns() const noexcept { return returns_.load(std::memory_order_relaxed); }
 
@@ -73,11 +76,13 @@ class BufferPool {
   bool may_refuse_ = false;
   std::atomic<std::uint32_t>* next_ = nullptr;  // by index, of the stack that it is in
   std::atomic<std::size_t>* valid_bytes_ = nullptr;
+  std::atomic<std::uint64_t>* taken_ = nullptr;  // by index, of the pool: the how manieth it was; 0: not held
   std::atomic<std::uint64_t> free_{0};
   std::atomic<std::uint64_t> free_discards_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::uint32_t to_read_ = 0;  // completed ones in the order in which they came; the reader's own
   std::atomic<std::uint32_t> held_{0};
+  std::atomic<std::uint64_t> takes_{0};
   std::atomic<std::uint32_t> unread_{0};
   std::atomic<std::uint64_t> returns_{0};
   std::atomic<std::uint32_t> used_{0};

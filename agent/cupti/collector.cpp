@@ -47,36 +47,49 @@ void begin_span() noexcept {
 void end_span() noexcept {
   register_gpu_clock(&collector.subscriber);
   collector.spans.close(read_gpu_clock(&collector.subscriber));
+  collector.closed_takes.store(collector.pool.takes(), std::memory_order_release);
   collector.closed_ns.store(clock_ns(CLOCK_MONOTONIC), std::memory_order_release);
+}
+
+// Does the phase go from `seen` to `next`? It then went nowhere else.
+bool goes(Phase seen, Phase next) noexcept {
+  return collector.phase.compare_exchange_strong(seen, next, std::memory_order_acq_rel);
 }
 
 void open() noexcept {
   if (collector.is_dead.load(std::memory_order_relaxed)) return;
-  Phase seen = Phase::kDraining;
-  if (collector.phase.compare_exchange_strong(seen, Phase::kDrainingToOpen)) {
-    wake_flusher();
-    return;
-  }
-  if (seen == Phase::kLingering) {
-    begin_span();
-    if (collector.phase.compare_exchange_strong(seen, Phase::kOpen)) return;
-    // The flusher has just begun to drain.
-    if (collector.phase.compare_exchange_strong(seen, Phase::kDrainingToOpen)) return;
-  }
-  if (start_collection()) {
-    begin_span();
-    collector.phase.store(Phase::kOpen, std::memory_order_release);
+  for (;;) {
+    switch (collector.phase.load(std::memory_order_acquire)) {
+      case Phase::kLingering:
+        begin_span();
+        if (goes(Phase::kLingering, Phase::kOpen)) return;
+        break;
+      case Phase::kIdle:
+      case Phase::kDraining:
+        // The flusher leaves kinds alone from here on. All of the last segment has come where it could open again.
+        if (!goes(Phase::kIdle, Phase::kOpen) && !goes(Phase::kDraining, Phase::kOpen)) break;
+        if (start_collection()) return begin_span();
+        collector.phase.store(Phase::kIdle, std::memory_order_release);
+        return;
+      case Phase::kClosing:
+        if (wait_while_closing()) break;
+        if (!goes(Phase::kClosing, Phase::kClosingToOpen)) break;
+        return;  // the flusher opens when it comes back
+      case Phase::kOpen:
+      case Phase::kClosingToOpen:
+        return;
+    }
   }
 }
 
 void close() noexcept {
   if (collector.is_dead.load(std::memory_order_relaxed)) return;
-  Phase seen = Phase::kDrainingToOpen;
-  if (collector.phase.compare_exchange_strong(seen, Phase::kDraining)) return;
-  if (seen != Phase::kOpen) return;
+  if (goes(Phase::kClosingToOpen, Phase::kClosing)) return;
+  if (collector.phase.load(std::memory_order_acquire) != Phase::kOpen) return;
+  const bool lingers = collector.keeps_enabled || collector.may_reopen;
+  if (lingers) collector.spans.leave_out_others();
   end_span();
-  if (collector.keeps_enabled || collector.may_reopen) {
-    collector.spans.leave_out_others();
+  if (lingers) {
     collector.phase.store(Phase::kLingering, std::memory_order_release);
   } else {
     stop_collection();
@@ -109,6 +122,14 @@ std::size_t fill_block(std::uint8_t* payload, std::size_t capacity, std::uint64_
 constexpr collect::GpuCollector kHooks{
     open, close, begin_launch, end_launch, fill_block, ask_flusher_to_finish, is_flusher_finished, finish_flusher};
 
+// `why` is collector.note. The window opens with cudaProfilerStart: without CUPTI it never does.
+void publish_unavailable(TextBuffer* why) noexcept {
+  if (collect::session_plan().window.kind == WindowKind::kProfiler) {
+    why->append("; so cudaProfilerStart is not seen, and the window cannot open");
+  }
+  publish_status(GpuMode::kUnavailable, collector.library, collector.note);
+}
+
 bool prepare(TextBuffer* why) noexcept {
   const SessionPlan& plan = collect::session_plan();
   if (!open_library(&collector.library, why)) return false;
@@ -122,7 +143,8 @@ bool prepare(TextBuffer* why) noexcept {
   collector.filler.open(&collector.pool, &collector.strides, &collector.encoder, &collector.subscriber);
   collector.kinds.choose(plan.trace);
   collector.takes_early = must_take_early(plan);
-  collector.may_reopen = plan.window.end == WindowEnd::kRepeat && plan.window.repeat_count != 1;
+  const bool repeats = plan.window.end == WindowEnd::kRepeat || plan.window.end == WindowEnd::kRepeatShutdown;
+  collector.may_reopen = repeats && plan.window.repeat_count != 1;
   collector.keeps_enabled = (plan.trace & kTraceGraph) != 0 || collector.library.capability.hangs_when_disabled ||
                             (collector.may_reopen && collector.library.capability.miscounts_when_resumed);
   return true;
@@ -135,12 +157,18 @@ bool take_place() noexcept {
   collector.note[0] = '\0';
   TextBuffer note(collector.note, sizeof collector.note);
   if (!collector.subscriber.subscribe(on_callback, kBufferCallbacks, &note)) {
-    publish_status(GpuMode::kUnavailable, collector.library, collector.note);
+    publish_unavailable(&note);
     return false;
+  }
+  if (collector.only_watches) {
+    watch_profiler(&collector.subscriber);
+    publish_status(GpuMode::kNone, collector.library, "only cudaProfilerStart and Stop are watched");
+    return true;
   }
   if (collector.strides.probe(&collector.subscriber)) register_strides();
   if (const char* known = collector.library.capability.note; known != nullptr) note.append(known);
-  watch_resources(&collector.subscriber, collect::session_plan().window.kind == WindowKind::kProfiler);
+  watch_resources(&collector.subscriber);
+  if (collect::session_plan().window.kind == WindowKind::kProfiler) watch_profiler(&collector.subscriber);
   collector.kinds.prepare(&collector.subscriber, collector.library, &note);
   publish_status(collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
                  collector.note);
@@ -173,11 +201,13 @@ void give_place_back() noexcept {
 
 void initialize() noexcept {
   const SessionPlan& plan = collect::session_plan();
-  if ((plan.trace & kTraceCuda) == 0 || plan.cupti == CuptiPolicy::kOff) return;
+  collector.only_watches = (plan.trace & kTraceCuda) == 0;
+  if (plan.cupti == CuptiPolicy::kOff || (collector.only_watches && plan.window.kind != WindowKind::kProfiler)) return;
   if (is_initialized.exchange(true, std::memory_order_acq_rel)) return;
   TextBuffer why(collector.note, sizeof collector.note);
-  if (!prepare(&why)) {
-    publish_status(GpuMode::kUnavailable, collector.library, collector.note);
+  if (!prepare(&why)) return publish_unavailable(&why);
+  if (collector.only_watches) {
+    take_place();
     return;
   }
   // Graphs must be known before they are instantiated, so their kinds are enabled outside of the window too.

@@ -1,18 +1,23 @@
 // The one collector of GPU activities in a process, and how it goes from window to window:
 //
-//   kIdle --open()--> kOpen --close()--> kDraining --all has come, or it took too long--> kIdle
-//                      ^  |                  |
-//                      |  +--close()--> kLingering --nobody opened again--> kDraining
-//                      |                     |        open() while draining: kDrainingToOpen, opened when that ends
-//                      +------open()---------+
+//   kIdle --open()--> kOpen --close()--> kDraining --all has come, or it took too long--> kClosing --> kIdle
+//                      ^ ^ |                ^    |
+//                      | | |             kClosing|
+//                      | | |                ^    +--open()--> kOpen
+//                      | | +--close()--> kLingering --nobody opened again, and all of the segment has come--^
+//                      | +----open()--------+
+//                      +-- kClosingToOpen: open() came while kinds were disabled or the place given back, and that took
+//                          too long to wait for
 //
 // Kinds are disabled at close() by the thread that closes, so that the very next launch costs nothing. Where the window
-// may open again at once, or kinds must stay enabled, they linger: records of between the segments are left out
-// instead, since to enable kinds again before all records of the last time have come spoils their times.
+// may open again, or kinds must stay enabled, they linger: records of between the segments are left out instead, since
+// to enable kinds again before all records of the last time have come spoils their times. So they are disabled only
+// when these have come, and an opening finds kinds enabled, or enables them at once.
 //
 // Threads: open() and close() on any thread, one after the other; the flusher thread ends drains; buffers and resources
-// come on the job's threads; the drain thread of agent/collect reads them. None waits for another, but for finish().
-// CUPTI is never finalised, and nothing here is ever unmapped: callbacks may come late.
+// come on the job's threads; the drain thread of agent/collect reads them. None waits for another, but for finish(),
+// and open() for kClosing, which is some calls of CUPTI long. CUPTI is never finalised, and nothing here is ever
+// unmapped: callbacks may come late.
 #pragma once
 
 #include <atomic>
@@ -32,10 +37,11 @@
 namespace jaxprof::cupti {
 
 // CUDA is being initialised: finds CUPTI and makes the collector known, if the session records and the plan wants GPUs.
-// After attach(); any number of times, the first one counts.
+// If it wants none but a window of cudaProfilerStart, that is all that CUPTI is asked for. After attach(); any number
+// of times, the first one counts.
 void initialize() noexcept;
 
-enum class Phase : std::uint32_t { kIdle, kOpen, kLingering, kDraining, kDrainingToOpen };
+enum class Phase : std::uint32_t { kIdle, kOpen, kLingering, kDraining, kClosing, kClosingToOpen };
 
 struct Collector {
   Library library;
@@ -50,13 +56,15 @@ struct Collector {
   std::atomic<bool> is_ready{false};  // initialize() has returned
   std::atomic<bool> is_dead{false};   // forked child, or CUPTI has ended itself: it must not be called any more
   std::atomic<Phase> phase{Phase::kIdle};
-  std::atomic<bool> is_enabled{false};     // kinds are
-  bool takes_early = false;                // the place with CUPTI, and keeps it
-  bool keeps_enabled = false;              // kinds, from their first opening on
-  bool may_reopen = false;                 // the window may open again
-  std::atomic<std::int64_t> closed_ns{0};  // of the last close(), CLOCK_MONOTONIC
-  std::atomic<std::uint64_t> launches{0};  // of NCCL, while open
-  char note[kNoteBytes] = "";              // what is published; written by who publishes
+  std::atomic<bool> is_enabled{false};         // kinds are
+  bool only_watches = false;                   // cudaProfilerStart and Stop: no kind is ever enabled
+  bool takes_early = false;                    // the place with CUPTI, and keeps it
+  bool keeps_enabled = false;                  // kinds, from their first opening on
+  bool may_reopen = false;                     // the window may open again
+  std::atomic<std::int64_t> closed_ns{0};      // of the last close(), CLOCK_MONOTONIC
+  std::atomic<std::uint64_t> closed_takes{0};  // buffers that CUPTI had been given by then
+  std::atomic<std::uint64_t> launches{0};      // of NCCL, while open
+  char note[kNoteBytes] = "";                  // what is published; written by who publishes
 };
 
 extern constinit Collector collector;

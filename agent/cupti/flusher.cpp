@@ -24,10 +24,12 @@ constexpr std::int64_t kLastPollNs = 2 * kMillisecondNs;    // while the process
 constexpr std::int64_t kReadNs = 500 * kMillisecondNs;      // the drain thread reads gigabytes in that time
 constexpr std::int64_t kLingerNs = 2'000 * kMillisecondNs;  // how long a window that may reopen keeps its kinds
 constexpr std::int64_t kDrainNs = 2'000 * kMillisecondNs;   // what has not ended by then is asked for as it is
+constexpr std::int64_t kClosingNs = 200 * kMillisecondNs;   // an opening waits so long for kinds to be disabled
 constexpr std::int64_t kSilenceNs = 10'000 * kMillisecondNs;
 constexpr std::size_t kStackBytes = 256U << 10;
 
 std::atomic<std::uint32_t> wake_word{0};
+std::atomic<std::uint32_t> closings{0};  // that have ended
 enum : std::uint32_t { kNotStarted, kRunning, kFinishing, kFinished };
 std::atomic<std::uint32_t> state{kNotStarted};
 std::atomic<std::int64_t> finish_deadline_ns{0};  // CLOCK_MONOTONIC; 0: nobody has asked
@@ -87,8 +89,10 @@ class Flusher {
       case Phase::kLingering:
         return linger(now_ns);
       case Phase::kDraining:
-      case Phase::kDrainingToOpen:
         return drain(now_ns);
+      case Phase::kClosing:
+      case Phase::kClosingToOpen:
+        break;  // never between two steps
     }
     return kFlushNs;
   }
@@ -105,16 +109,26 @@ class Flusher {
     }
   }
 
+  // Kinds stay enabled until the window has been closed for a while and all of its segment has come: whoever opens it
+  // again meanwhile misses nothing. What the program launches between segments is in no ledger, and not waited for.
   std::int64_t linger(std::int64_t now_ns) noexcept {
+    const std::int64_t closed_for_ns = now_ns - collector.closed_ns.load(std::memory_order_acquire);
+    const bool is_due = closed_for_ns >= kLingerNs && !collector.keeps_enabled;
     if (now_ns - last_flush_ns_ >= kFlushNs) {
       flush_regularly();
       last_flush_ns_ = now_ns;
+    } else if (is_due) {
+      collector.library.functions.flush_all(0);
     }
-    const std::int64_t left_ns = collector.closed_ns.load(std::memory_order_acquire) + kLingerNs - now_ns;
     if (collector.keeps_enabled) return kFlushNs;
-    if (left_ns > 0) return left_ns < kFlushNs ? left_ns : kFlushNs;
-    Phase expected = Phase::kLingering;
-    if (collector.phase.compare_exchange_strong(expected, Phase::kDraining)) stop_collection();
+    if (!is_due) return std::min(kLingerNs - closed_for_ns, kFlushNs);
+    const bool has_come = !collector.pool.is_held_since(collector.closed_takes.load(std::memory_order_acquire)) &&
+                          collector.pool.unread() == 0 && collector.encoder.ledger().open_launches() == 0;
+    if (!has_come && closed_for_ns < kLingerNs + kDrainNs) return kPollNs;
+    if (begin_closing(Phase::kLingering)) {
+      stop_collection();
+      end_closing(Phase::kDraining);
+    }
     return 0;
   }
 
@@ -122,13 +136,41 @@ class Flusher {
   std::int64_t drain(std::int64_t now_ns) noexcept {
     if (drain_began_ns_ == 0) drain_began_ns_ = now_ns;
     collector.library.functions.flush_all(0);
-    if (!has_all()) {
-      if (now_ns - drain_began_ns_ < kDrainNs) return kPollNs;
+    const bool has_come = has_all();
+    if (!has_come && now_ns - drain_began_ns_ < kDrainNs) return kPollNs;
+    if (!begin_closing(Phase::kDraining)) return 0;  // it was opened again
+    if (!has_come) {
       collector.library.functions.flush_all(abi::kFlushForced);
       wait_until_read(now_ns + kReadNs);
     }
-    end_drain();
+    count_dropped();
+    count_missing();
+    register_gpu_clock(&collector.subscriber);
+    give_place_back();
+    end_closing(Phase::kIdle);
     return 0;
+  }
+
+  bool begin_closing(Phase from) noexcept {
+    drain_began_ns_ = 0;
+    last_flush_ns_ = 0;
+    return collector.phase.compare_exchange_strong(from, Phase::kClosing, std::memory_order_acq_rel);
+  }
+
+  // Whoever waited for long enough has left the opening to us, and may have closed again since.
+  static void end_closing(Phase next) noexcept {
+    for (;;) {
+      Phase expected = Phase::kClosing;
+      if (collector.phase.compare_exchange_strong(expected, next, std::memory_order_acq_rel)) break;
+      const bool is_enabled = start_collection();
+      if (is_enabled) collector.spans.open(read_gpu_clock(&collector.subscriber));
+      expected = Phase::kClosingToOpen;
+      if (collector.phase.compare_exchange_strong(expected, is_enabled ? Phase::kOpen : Phase::kIdle)) break;
+      collector.spans.close(read_gpu_clock(&collector.subscriber));
+      stop_collection();
+    }
+    closings.fetch_add(1, std::memory_order_release);
+    syscall(SYS_futex, &closings, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, nullptr, nullptr, 0);
   }
 
   // Until the drain thread has read what has come.
@@ -147,28 +189,6 @@ class Flusher {
     lost_before_ = lost;
     if (open > known) collect::count_drop(Drop::kGpuUnflushed, open - known);
     if (open > 0) ledger.ask_to_forget();
-  }
-
-  void end_drain() noexcept {
-    count_dropped();
-    count_missing();
-    register_gpu_clock(&collector.subscriber);
-    drain_began_ns_ = 0;
-    last_flush_ns_ = 0;
-    if (collector.phase.load(std::memory_order_acquire) == Phase::kDraining) give_place_back();
-    Phase expected = Phase::kDraining;
-    if (collector.phase.compare_exchange_strong(expected, Phase::kIdle)) return;
-    // It was opened again meanwhile.
-    if (!start_collection()) {
-      collector.phase.store(Phase::kIdle, std::memory_order_release);
-      return;
-    }
-    collector.spans.open(read_gpu_clock(&collector.subscriber));
-    expected = Phase::kDrainingToOpen;
-    if (!collector.phase.compare_exchange_strong(expected, Phase::kOpen)) {  // and closed
-      collector.spans.close(read_gpu_clock(&collector.subscriber));
-      stop_collection();
-    }
   }
 
   // Clients of CUPTI that do not subscribe can replace our callbacks without a word. All that shows is that no buffer
@@ -253,6 +273,17 @@ void start_flusher() noexcept {
   if (collector.phase.load(std::memory_order_acquire) == Phase::kIdle) return;
   std::uint32_t expected = kNotStarted;
   if (state.compare_exchange_strong(expected, kRunning) && !create_thread()) state.store(kNotStarted);
+}
+
+bool wait_while_closing() noexcept {
+  const std::int64_t deadline = clock_ns(CLOCK_MONOTONIC) + kClosingNs;
+  for (;;) {
+    const std::uint32_t seen = closings.load(std::memory_order_acquire);
+    if (collector.phase.load(std::memory_order_acquire) != Phase::kClosing) return true;
+    const std::int64_t left_ns = deadline - clock_ns(CLOCK_MONOTONIC);
+    if (left_ns <= 0) return false;
+    futex(&closings, FUTEX_WAIT, seen, left_ns);
+  }
 }
 
 void wake_flusher() noexcept {

@@ -12,6 +12,10 @@ namespace jaxprof::cupti {
 // lock of cuInit. Drain thread, and exit.
 void start_flusher() noexcept;
 
+// The flusher disables kinds or gives the place back: waits for the end of that, for a bounded time. False if that was
+// not enough. Any thread, inside a callback too.
+bool wait_while_closing() noexcept;
+
 // There is something to do now. Any thread, inside a callback too.
 void wake_flusher() noexcept;
 

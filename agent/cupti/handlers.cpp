@@ -93,13 +93,15 @@ void on_callback(void*, abi::Domain domain, abi::CallbackId id, const void* data
   }
 }
 
-void watch_resources(Subscriber* subscriber, bool watches_profiler) noexcept {
+void watch_resources(Subscriber* subscriber) noexcept {
   for (const abi::ResourceCallback id : {abi::kContextCreated, abi::kStreamCreated, abi::kModuleUnloadStarting,
                                          abi::kGraphNodeCreated, abi::kGraphNodeCloned}) {
     subscriber->enable_callback(abi::kResource, id, true);
   }
   subscriber->enable_callback(abi::kState, abi::kFatalError, true);
-  if (!watches_profiler) return;
+}
+
+void watch_profiler(Subscriber* subscriber) noexcept {
   subscriber->enable_callback(abi::kDriverApi, abi::kProfilerStart, true);
   subscriber->enable_callback(abi::kDriverApi, abi::kProfilerStop, true);
 }

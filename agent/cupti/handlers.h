@@ -12,7 +12,9 @@ extern const BufferCallbacks kBufferCallbacks;
 
 void on_callback(void* user, abi::Domain domain, abi::CallbackId id, const void* data) noexcept;
 
-// Has CUPTI call on_callback for resources and states, and for cudaProfilerStart and Stop if `watches_profiler`.
-void watch_resources(Subscriber* subscriber, bool watches_profiler) noexcept;
+// Has CUPTI call on_callback for resources and its own end.
+void watch_resources(Subscriber* subscriber) noexcept;
+// For cudaProfilerStart and Stop.
+void watch_profiler(Subscriber* subscriber) noexcept;
 
 }  // namespace jaxprof::cupti

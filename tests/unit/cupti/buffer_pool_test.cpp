@@ -65,6 +65,23 @@ TEST(BufferPool, ReadsBuffersInTheOrderInWhichTheyCameBack) {
   EXPECT_EQ(order, (std::vector<std::uint8_t*>{buffers[1], buffers[0], buffers[2]}));
 }
 
+TEST(BufferPool, KnowsWhetherABufferOfThatTimeIsStillOut) {
+  BufferPool pool;
+  ASSERT_TRUE(pool.open(0, false));
+  std::size_t bytes = 0;
+  std::uint8_t* first = pool.take(&bytes);
+  std::uint8_t* second = pool.take(&bytes);
+  const std::uint64_t then = pool.takes();
+  pool.take(&bytes);
+  EXPECT_TRUE(pool.is_held_since(then));
+  pool.give(first, 8);
+  EXPECT_TRUE(pool.is_held_since(then));
+  pool.give(second, 0);
+  EXPECT_FALSE(pool.is_held_since(then)) << "the third was taken later";
+  EXPECT_EQ(pool.take(&bytes), second);
+  EXPECT_FALSE(pool.is_held_since(then)) << "and so was this one";
+}
+
 TEST(BufferPool, NeedsNoReaderForAnEmptyBuffer) {
   BufferPool pool;
   ASSERT_TRUE(pool.open(0, false));

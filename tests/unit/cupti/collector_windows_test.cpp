@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "agent/contract/trace_kinds.h"
 #include "agent/spool/varint.h"
 #include "tests/unit/cupti/gpu_run.h"
 #include "tests/unit/cupti/gpu_truth.h"
@@ -93,6 +94,54 @@ TEST(GpuCollectorWindow, TakesThePlaceWhenTheWindowOpens) {
   EXPECT_FALSE(trace.gpu().devices.empty()) << "of what exists already";
   EXPECT_FALSE(trace.gpu().context_devices.empty());
   EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kShared);
+}
+
+// The second window begins more than two seconds after the first, whose records have not come yet.
+class GpuCollectorReopened : public testing::TestWithParam<const char*> {};
+TEST_P(GpuCollectorReopened, MissesNothingWhileRecordsOfTheFirstWindowAreStillToCome) {
+  GpuRun run;
+  run.set(GetParam());
+  run.set("FAKE_CUPTI_LATE_END=1");
+  run.set("FAKE_CUDA_DELIVERY_US=2500000");
+  run.plan().window.kind = WindowKind::kProfiler;
+  run.plan().window.end = WindowEnd::kRepeatShutdown;
+  run.plan().window.repeat_count = 3;
+  ASSERT_EQ(run.run("--steps 2 --period-us 2300000 --work kernel:5 --profiler 0-0,1-1 --linger-ms 600"), 0);
+  const rundir::SpoolTrace trace = run.trace();
+  expect_all_kernels(run, trace);
+  EXPECT_EQ(trace.drop_sum(), 0U);
+  EXPECT_EQ(run.slot().segments.load(), 2U);
+}
+INSTANTIATE_TEST_SUITE_P(Records, GpuCollectorReopened,
+                         testing::Values("FAKE_CUPTI_LATE_RECORDS=0", "FAKE_CUPTI_LATE_RECORDS=1"));
+
+TEST(GpuCollectorWindow, OpensWithTheProfilersStartWhereGpusAreNotRecorded) {
+  GpuRun run;
+  run.plan().trace = kTraceNvtx;
+  run.plan().window.kind = WindowKind::kProfiler;
+  run.plan().window.end = WindowEnd::kStop;
+  ASSERT_EQ(run.run("--steps 9 --work kernel:3 --profiler 2-3"), 0);
+  EXPECT_EQ(run.slot().segments.load(), 1U);
+  EXPECT_EQ(run.slot().window.load(), WindowState::kDone);
+  EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kNone);
+  EXPECT_EQ(run.count("subscriptions"), 1);
+  EXPECT_EQ(run.count("enables"), 0) << "no kind is";
+  EXPECT_EQ(run.count("records"), 0);
+  EXPECT_THAT(run.violations(), IsEmpty());
+}
+
+TEST(GpuCollectorWindow, SaysWhyTheProfilersStartIsNotSeen) {
+  for (const std::uint32_t trace : {kDefaultTrace, static_cast<std::uint32_t>(kTraceNvtx)}) {
+    GpuRun run;
+    run.set("FAKE_CUPTI_VERSION_RESULT=999");
+    run.plan().trace = trace;
+    run.plan().window.kind = WindowKind::kProfiler;
+    ASSERT_EQ(run.run("--steps 2 --work kernel:3 --profiler 0-1"), 0);
+    EXPECT_EQ(run.slot().segments.load(), 0U);
+    EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kUnavailable);
+    EXPECT_THAT(run.note(), HasSubstr("CUPTI does not start"));
+    EXPECT_THAT(run.note(), HasSubstr("the window cannot open"));
+  }
 }
 
 }  // namespace
