@@ -133,7 +133,7 @@ void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& 
   add("call.without-sequence", unmatched.without_sequence,
       "NCCL call has no number and is|NCCL calls have no number and are",
       " not matched: the profiler plugin numbered others of the kind, or the process holds several members of the "
-      "communicator and no plugin told which one called");
+      "communicator and nothing tells which one called");
   add("call.repeated", unmatched.repeated,
       "NCCL call repeats a number of its own member|NCCL calls repeat a number of their own member",
       " (replayed CUDA graphs) and cannot be matched");

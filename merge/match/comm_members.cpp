@@ -11,10 +11,13 @@ constexpr std::string_view kRankField = "Rank";
 constexpr std::string_view kRankCountField = "No. of ranks";
 constexpr std::string_view kDeviceField = "CUDA device";
 
+bool makes_member(std::string_view api) {
+  return api.starts_with("ncclCommInitRank");
+}
+
 // Ranges whose payload is about the communicator itself. A split's or a shrunk one's carries its parent's.
 bool is_about_itself(std::string_view api) {
-  return api.starts_with("ncclCommInitRank") || api == "ncclCommDestroy" || api == "ncclCommAbort" ||
-         api == "ncclCommFinalize";
+  return makes_member(api) || api == "ncclCommDestroy" || api == "ncclCommAbort" || api == "ncclCommFinalize";
 }
 
 }  // namespace
@@ -30,6 +33,7 @@ void CommMembers::take_range(std::string_view api, const NvtxRange& range) {
   if (!is_about_itself(api) || !hash) return;
   ProcessComm& made = member(*hash, number_of_field(range.fields, kRankField));
   if (made.rank_count < 0) made.rank_count = number_of_field(range.fields, kRankCountField);
+  if (makes_member(api)) made.thread = range.thread;
   if (made.device < 0) made.device = number_of_field(range.fields, kDeviceField);
 }
 
@@ -60,6 +64,18 @@ std::size_t CommMembers::count(std::uint64_t hash) const {
 
 std::int32_t CommMembers::only_rank(std::uint64_t hash) const {
   return count(hash) == 1 ? comms_.at(hash).begin()->first : -1;
+}
+
+std::int32_t CommMembers::rank_made_on(std::uint64_t hash, std::uint32_t thread) const {
+  const auto members = comms_.find(hash);
+  if (members == comms_.end()) return -1;
+  std::int32_t rank = -1;
+  for (const auto& [own_rank, known] : members->second) {
+    if (known.thread != thread) continue;
+    if (rank >= 0) return -1;
+    rank = own_rank;
+  }
+  return rank;
 }
 
 std::int32_t CommMembers::device(std::uint64_t hash, std::int32_t rank) const {

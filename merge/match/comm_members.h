@@ -23,6 +23,7 @@ struct ProcessComm {
   std::int32_t rank_count = -1;  // -1: unknown
   std::int32_t node_count = -1;
   std::int32_t device = -1;  // CUDA's number for the member's GPU in this process; -1: not told
+  std::uint32_t thread = 0;  // that made the member, by its NVTX range; 0: not told
   std::string name;
 };
 
@@ -44,6 +45,8 @@ class CommMembers {
   std::size_t count(std::uint64_t hash) const;
   // The rank of the only member of `hash`; -1 if there are several or it is not known.
   std::int32_t only_rank(std::uint64_t hash) const;
+  // The rank of the only member that was made on `thread`, and nowhere else; -1 if there is no such one.
+  std::int32_t rank_made_on(std::uint64_t hash, std::uint32_t thread) const;
   // The CUDA device of a member; -1 if not told.
   std::int32_t device(std::uint64_t hash, std::int32_t rank) const;
   // All, by hash, then rank.

@@ -47,8 +47,9 @@ std::vector<bool> find_time_windows(const RunTables& run) {
   return opened_by_time;
 }
 
+// Calls of unknown rank have one number only if they were told to be of different members (call_numbers.h).
 bool is_same_member(const Member& a, const Member& b) {
-  return a.rank == b.rank && a.process == b.process;
+  return a.rank == b.rank && a.process == b.process && a.rank >= 0;
 }
 
 // Whether the order of the members hangs on clocks of different nodes of which nobody knows how far they are apart.

@@ -6,7 +6,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "merge/match/call_numbers.h"
+#include "merge/match/grouped_events.h"
 #include "merge/match/nccl_words.h"
+#include "merge/match/range_calls.h"
 
 namespace jaxprof::match {
 namespace {
@@ -14,24 +17,13 @@ namespace {
 using runfile::Coll;
 using spool::NcclEvent;
 
-constexpr std::string_view kDomain = "NCCL";
-
-// Names of the fields in NCCL's payload schemas, the same in every release that has them (nccl.h's NVTX headers; read
-// in 2.16 to 2.31). Their numbers and layouts are not.
-constexpr std::string_view kBytesField = "Message size [bytes]";
-constexpr std::string_view kRedopField = "Reduction operation";
-constexpr std::string_view kRootField = "Root";
-constexpr std::string_view kPeerField = "Peer rank";
-
 class Assembly {
  public:
   Assembly(const rundir::SpoolTrace& trace, const NvtxRanges& ranges, const PluginEvents& plugin)
-      : trace_(trace), plugin_(plugin) {
-    for (std::size_t i = 0; i < ranges.ranges.size(); ++i) {
-      const NvtxRange& range = ranges.ranges[i];
-      if (range.kind == RangeKind::kPushPop && trace.domain_name(range.domain) == kDomain) take_range(range);
-    }
-  }
+      : trace_(trace),
+        plugin_(plugin),
+        ranges_(trace, ranges, &members_, &calls_),
+        group_count_(ranges_.group_count()) {}
 
   NcclCalls run() && {
     for (const rundir::Communicator& c : trace_.communicators()) members_.take_plugin(c);
@@ -40,6 +32,11 @@ class Assembly {
       if (event.plan != 0) ++plan_sizes_[event.plan];
       if (!is_replay(event)) has_enqueued_[event.parent] = true;
     }
+    std::vector<const PluginEvent*> without_api;
+    for (const PluginEvent& event : plugin_.all()) {
+      if (is_enqueued(event) && api_of(event) == nullptr) without_api.push_back(&event);
+    }
+    grouped_ = pair_grouped_events(trace_, ranges_, calls_, std::move(without_api));
     for (const PluginEvent& event : plugin_.all()) {
       if (is_enqueued(event)) add_enqueued(event);
     }
@@ -51,7 +48,8 @@ class Assembly {
     settle_launches();
     settle_replays();
     settle_members();
-    count_sequences();
+    number_calls(ranges_.ordinals(), order_by_time(), members_, &calls_);
+    settle_devices();
     count_captures();
     sort_by_time();
     NcclCalls result;
@@ -61,67 +59,6 @@ class Assembly {
   }
 
  private:
-  // A call that an NVTX range stands for, and whether the plugin has claimed it.
-  struct RangeCall {
-    std::uint64_t start;
-    std::uint64_t end;
-    std::size_t call;
-    bool is_claimed = false;
-  };
-  // The explicit group that a thread has open by its NVTX ranges.
-  struct OpenGroup {
-    std::uint64_t number = 0;
-    std::uint32_t depth = 0;
-  };
-
-  // ---- NVTX
-
-  void take_range(const NvtxRange& range) {
-    const std::string_view api = trace_.text(range.message);
-    OpenGroup& group = open_groups_[range.thread];
-    if (api == "ncclGroupStart") {
-      if (group.depth++ == 0) group.number = ++group_count_;
-      return;
-    }
-    if (api == "ncclGroupEnd") {
-      if (group.depth > 0 && --group.depth == 0) group_ends_[group.number] = {range.start, end_of(range)};
-      return;
-    }
-    const std::optional<Coll> coll = coll_of_api(api);
-    if (!coll) {
-      members_.take_range(api, range);
-      return;
-    }
-    NcclCall call;
-    call.coll = *coll;
-    call.api = api;
-    call.comm_hash = comm_hash_of(range);
-    if (const PayloadField* bytes = find_field(range.fields, kBytesField); bytes != nullptr) {
-      call.bytes = static_cast<std::uint64_t>(bytes->value);
-    }
-    if (const PayloadField* op = find_field(range.fields, kRedopField); op != nullptr) {
-      call.redop = redop_of(op->enum_name, op->value);
-    }
-    call.root = number_of_field(range.fields, kRootField);
-    call.peer = number_of_field(range.fields, kPeerField);
-    if (group.depth > 0) {
-      call.group = group.number;
-    } else {
-      call.launch_start = range.start;
-      call.launch_end = end_of(range);
-    }
-    call.thread = range.thread;
-    call.source = runfile::NcclSource::kNvtx;
-    call.enqueue_start = range.start;
-    call.enqueue_end = range.end;
-    call.has_enqueue_end = range.has_end;
-    range_calls_[range.thread].push_back({range.start, end_of(range), calls_.size()});
-    if (range.call_ordinal != 0) ordinals_[calls_.size()] = range.call_ordinal - 1;
-    calls_.push_back(std::move(call));
-  }
-
-  static std::uint64_t end_of(const NvtxRange& range) { return range.has_end ? range.end : UINT64_MAX; }
-
   // ---- plugin
 
   static bool is_enqueued(const PluginEvent& event) {
@@ -144,28 +81,19 @@ class Assembly {
     return group != nullptr && group->type == NcclEvent::kGroupApi && group->has_stop && event.start > group->stop;
   }
 
-  // The call whose range was open on `thread` at `stamp`; ranges of one thread do not overlap unless they nest, and
-  // then the outer one is the call that the user made.
-  RangeCall* range_around(std::uint32_t thread, std::uint64_t stamp) {
-    const auto found = range_calls_.find(thread);
-    if (found == range_calls_.end()) return nullptr;
-    std::vector<RangeCall>& ranges = found->second;
-    auto after = std::upper_bound(ranges.begin(), ranges.end(), stamp,
-                                  [](std::uint64_t value, const RangeCall& range) { return value < range.start; });
-    if (after == ranges.begin()) return nullptr;
-    RangeCall& range = *(after - 1);
-    return stamp <= range.end ? &range : nullptr;
+  // A call that only its range tells of so far becomes the plugin's as well.
+  NcclCall& claim(std::size_t index) {
+    calls_[index].source = runfile::NcclSource::kNcclPluginAndNvtx;
+    return calls_[index];
   }
 
-  // The row for a plugin event: the unclaimed range that it was called in, if that is the same function, else a new
-  // one.
+  // The row for a plugin event: the unclaimed range that it was called in, if that is the same function, else the one
+  // that its group's end enqueued, else a new one.
   NcclCall& row_for(const PluginEvent& at, Coll coll) {
-    RangeCall* range = range_around(at.thread, at.start);
-    if (range != nullptr && !range->is_claimed && calls_[range->call].coll == coll) {
-      range->is_claimed = true;
-      calls_[range->call].source = runfile::NcclSource::kNcclPluginAndNvtx;
-      return calls_[range->call];
-    }
+    const std::size_t range = ranges_.around(at.thread, at.start);
+    const bool is_unclaimed = range != kNoCall && calls_[range].source == runfile::NcclSource::kNvtx;
+    if (is_unclaimed && calls_[range].coll == coll) return claim(range);
+    if (const auto grouped = grouped_.find(at.handle); grouped != grouped_.end()) return claim(grouped->second);
     NcclCall call;
     call.coll = coll;
     call.thread = at.thread;
@@ -173,8 +101,8 @@ class Assembly {
     call.enqueue_start = at.start;
     call.enqueue_end = at.stop;
     call.has_enqueue_end = at.has_stop;
-    const bool is_part = range != nullptr && is_point_to_point(coll) && !is_point_to_point(calls_[range->call].coll);
-    if (is_part) call.parent = range->call;
+    const bool is_part = range != kNoCall && is_point_to_point(coll) && !is_point_to_point(calls_[range].coll);
+    if (is_part) call.parent = range;
     calls_.push_back(std::move(call));
     return calls_.back();
   }
@@ -263,10 +191,10 @@ class Assembly {
   // Calls of a group are launched where it ends, and the parts of a call where it is.
   void settle_launches() {
     for (NcclCall& call : calls_) {
-      const auto group = call.group == kNoAmount ? group_ends_.end() : group_ends_.find(call.group);
-      if (group == group_ends_.end()) continue;
-      call.launch_start = group->second.first;
-      call.launch_end = group->second.second;
+      const GroupEnd* group = call.group == kNoAmount ? nullptr : ranges_.group_end(call.group);
+      if (group == nullptr) continue;
+      call.launch_start = group->start;
+      call.launch_end = group->end;
     }
     for (NcclCall& call : calls_) {
       if (call.parent == kNoCall) continue;
@@ -291,38 +219,6 @@ class Assembly {
     }
   }
 
-  // Without the plugin nobody numbers the calls, but the agent counted them, recorded or not; in spools of agents that
-  // did not, the k-th call of a function on a communicator is its k-th on every member. Where the plugin numbers some
-  // calls of a kind, the rest stay without; so do those of a process that holds several members, of which NVTX does not
-  // say which one called.
-  void count_sequences() {
-    std::map<std::pair<std::uint64_t, Coll>, bool> is_numbered;
-    for (const NcclCall& call : calls_) {
-      if (call.comm_hash && call.sequence != kNoAmount) is_numbered[{*call.comm_hash, call.coll}] = true;
-    }
-    std::map<std::pair<std::uint64_t, Coll>, bool> has_ordinals;
-    for (const auto& [index, ordinal] : ordinals_) {
-      const NcclCall& call = calls_[index];
-      if (call.comm_hash) has_ordinals[{*call.comm_hash, call.coll}] = true;
-    }
-    std::map<std::pair<std::uint64_t, Coll>, std::uint64_t> next;
-    for (const std::size_t index : order_by_time()) {
-      NcclCall& call = calls_[index];
-      if (!call.comm_hash || call.sequence != kNoAmount) continue;
-      const std::pair key{*call.comm_hash, call.coll};
-      if (is_numbered[key] || members_.count(*call.comm_hash) > 1) continue;
-      const auto ordinal = ordinals_.find(index);
-      if (ordinal != ordinals_.end()) {
-        call.sequence = ordinal->second;
-      } else if (is_point_to_point(call.coll) || has_ordinals[key]) {
-        continue;
-      } else {
-        call.sequence = next[key]++;
-      }
-      call.is_sequence_counted = true;
-    }
-  }
-
   void count_captures() {
     std::map<std::tuple<std::uint64_t, std::int32_t, Coll, std::uint64_t>, std::uint64_t> next;
     for (const std::size_t index : order_by_time()) {
@@ -335,16 +231,20 @@ class Assembly {
     }
   }
 
-  // Which member of its communicator made a call, and on which GPU.
+  // Which member of its communicator made a call.
   void settle_members() {
     for (const NcclCall& call : calls_) {
       if (call.comm_hash) members_.take_call(*call.comm_hash);
     }
     members_.settle();
     for (NcclCall& call : calls_) {
-      if (!call.comm_hash) continue;
-      if (call.comm_rank < 0) call.comm_rank = members_.only_rank(*call.comm_hash);
-      call.device = members_.device(*call.comm_hash, call.comm_rank);
+      if (call.comm_hash && call.comm_rank < 0) call.comm_rank = members_.only_rank(*call.comm_hash);
+    }
+  }
+
+  void settle_devices() {
+    for (NcclCall& call : calls_) {
+      if (call.comm_hash) call.device = members_.device(*call.comm_hash, call.comm_rank);
     }
   }
 
@@ -381,14 +281,12 @@ class Assembly {
   const PluginEvents& plugin_;
   std::vector<NcclCall> calls_;
   CommMembers members_;
-  std::map<std::uint32_t, std::vector<RangeCall>> range_calls_;  // by thread, by start
-  std::map<std::uint32_t, OpenGroup> open_groups_;               // by thread
-  std::uint64_t group_count_ = 0;
-  std::unordered_map<std::uint64_t, std::uint64_t> group_numbers_;                         // by handle of the GroupApi
-  std::unordered_map<std::uint64_t, std::uint64_t> plan_sizes_;                            // by handle of the Group
-  std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> group_ends_;  // ncclGroupEnd, by number
-  std::unordered_map<std::size_t, std::uint64_t> ordinals_;                                // of ranges, by their rows
-  std::unordered_map<std::uint64_t, std::size_t> rows_;                                    // by handle of the API event
+  RangeCalls ranges_;
+  std::uint64_t group_count_;
+  std::unordered_map<std::uint64_t, std::size_t> grouped_;          // by handle of the enqueued event
+  std::unordered_map<std::uint64_t, std::uint64_t> group_numbers_;  // by handle of the GroupApi
+  std::unordered_map<std::uint64_t, std::uint64_t> plan_sizes_;     // by handle of the Group
+  std::unordered_map<std::uint64_t, std::size_t> rows_;             // by handle of the API event
   std::vector<ReplayRow> replays_;
   std::unordered_map<std::uint64_t, bool> has_enqueued_;  // by handle of the API event
   std::unordered_map<std::uint64_t, bool> is_taken_;      // by handle of the API event

@@ -15,8 +15,8 @@ N_MEMBERS, N_CALLS = 8, 5
 
 
 class Members(tools.OwnFolderCase):
-    def run_file_of(self, way, n_processes):
-        job = tools.mpirun(tools.EXEC, "-o", "prof/rank%r", "--", PUPPET, N_MEMBERS, N_CALLS, way, "log.%p",
+    def run_file_of(self, way, n_processes, *before):
+        job = tools.mpirun(tools.EXEC, "-o", "prof/rank%r", "--", *before, PUPPET, N_MEMBERS, N_CALLS, way, "log.%p",
                            n_ranks=n_processes)
         self.assert_status(job, 0)
         self.assert_status(tools.merge("prof"), tools.DONE)
@@ -63,6 +63,24 @@ class Members(tools.OwnFolderCase):
 
     def test_all_members_in_one_group(self):
         self.assertEqual(len(set(self.check("group", 1))), 1)
+
+    def assert_numbered_by_nvtx(self, way):
+        """Without NCCL's plugin nothing tells which member calls, and one count runs over all of them. Each call still
+        has its number, and each collective its members."""
+        with self.run_file_of(way, 1, "env", "NCCL_PROFILER_PLUGIN=none") as run:
+            log = TruthLog(f"log.{run.rows('job/processes')[0]['pid']}")
+            rows = run.rows("events/nccl")
+            self.assertEqual({(row["src"], row["comm_rank"]) for row in rows}, {("nvtx", None)})
+            self.assertEqual(Counter((row["tid"], row["seq"], row["bytes"]) for row in rows),
+                             Counter((call["tid"], call["n_call"], call["bytes"]) for call in log.calls))
+            self.assertEqual([(row["n_seen"], row["n_ranks"]) for row in run.rows("collectives")],
+                             [(N_MEMBERS, N_MEMBERS)] * N_CALLS)
+
+    def test_a_thread_a_member_by_nvtx_alone(self):
+        self.assert_numbered_by_nvtx("threads")
+
+    def test_all_members_in_one_group_by_nvtx_alone(self):
+        self.assert_numbered_by_nvtx("group")
 
     def test_two_processes_with_eight_members_each(self):
         self.check("threads", 2)

@@ -34,7 +34,8 @@ class NcclVersions(tools.OwnFolderCase):
         hashes = [comm["hash"] for comm in run.rows("comms")]
         for log, rows in zip(logs, run.rows_by_process("events/nccl"), strict=True):
             told = Counter((row["coll"], hashes[row["comm"]], row["seq"], row["bytes"]) for row in rows
-                           if row["seq"] is not None and row["seq"] < FIRST_HAZARD and row["comm"] is not None)
+                           if row["seq"] is not None and row["seq"] < FIRST_HAZARD and row["comm"] is not None
+                           and row["coll"] not in ("Send", "Recv"))
             called = Counter((call["function"], call["comm"], call["sequence"], call["bytes"]) for call in log.calls
                              if call["sequence"] is not None)
             self.assertEqual(told, called)
@@ -47,6 +48,26 @@ class NcclVersions(tools.OwnFolderCase):
         self.assert_calls(run, logs)
         self.assertEqual({(row["n_seen"], row["n_ranks"]) for row in run.rows("collectives")}, {(N_RANKS, N_RANKS)})
         self.assertEqual(len(run.rows("collectives")), 2 * 2 * 3)
+
+    def assert_one_row_a_call(self, run, logs):
+        """Rows of both sources, one a call, each with what only the one or only the other tells; Send and Recv too."""
+        for log, rows in zip(logs, run.rows_by_process("events/nccl"), strict=True):
+            self.assertEqual({row["src"] for row in rows}, {"nccl_plugin_and_nvtx"})
+            self.assertEqual(Counter((row["coll"], row["bytes"], row["peer"]) for row in rows),
+                             Counter((call["function"], call["bytes"], call["peer"] if call["sequence"] is None else None)
+                                     for call in log.calls))
+            for row in rows:
+                self.assertEqual(row["api"], f"nccl{row['coll']}")
+                if row["coll"] == "AllReduce":
+                    self.assertEqual((row["redop"], row["algo"] is None, row["group"] is None), ("sum", False, False))
+
+    def test_calls_of_a_group_are_one_row_each(self):
+        for version in (1, 2, 3, 4, 5):
+            with self.subTest(version=version):
+                _, run, logs = self.traced(f"g{version}", "--api", version, "--ops", "group,sendrecv", "--sizes",
+                                           "1K,64K", "--iterations", 2)
+                self.assert_one_row_a_call(run, logs)
+                self.assert_calls(run, logs)
 
     def test_every_version(self):
         for version in range(1, 8):

@@ -160,6 +160,16 @@ TEST_F(InstancesTest, MembersOfUnknownRankAreToldApartByProcess) {
   EXPECT_EQ(run_.collectives.n_seen.at(0), 2u);
 }
 
+TEST_F(InstancesTest, MembersOfOneProcessMayHaveUnknownRanks) {
+  begin();
+  call(-1, 5, 100);
+  call(-1, 5, 150);
+  EXPECT_EQ(match().repeated, 0u);
+  EXPECT_EQ(run_.collectives.n_seen.at(0), 2u);
+  EXPECT_EQ(run_.collectives.flags.at(0), 0);
+  EXPECT_EQ(run_.collectives.last_member.at(0), -1);
+}
+
 TEST_F(InstancesTest, CountsWhatCannotBeMatched) {
   begin();
   run_.nccl.comm[call(0, 0)] = runfile::kNoIndex;

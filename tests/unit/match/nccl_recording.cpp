@@ -10,6 +10,7 @@ constexpr std::uint32_t kContext = 1;
 constexpr std::uint64_t kCollSchema = 100;
 constexpr std::uint64_t kInitSchema = 101;
 constexpr std::uint64_t kRedopEnum = 102;
+constexpr std::uint64_t kPeerSchema = 103;
 constexpr std::uint64_t kUint64 = 18;
 constexpr std::uint64_t kInt32 = 15;
 
@@ -39,6 +40,8 @@ NcclRecording::NcclRecording(std::int32_t rank, std::int32_t rank_count, bool ha
          {{"NCCL communicator ID", kUint64}, {"Message size [bytes]", kUint64}, {"Reduction operation", kRedopEnum}});
   schema(kDomain, kInitSchema,
          {{"NCCL communicator ID", kUint64}, {"No. of ranks", kInt32}, {"Rank", kInt32}, {"CUDA device", kInt32}});
+  schema(kDomain, kPeerSchema,
+         {{"NCCL communicator ID", kUint64}, {"Message size [bytes]", kUint64}, {"Peer rank", kInt32}});
   if (has_plugin) communicator(kContext, kComm, rank, rank_count, 1, "world");
 }
 
@@ -52,6 +55,28 @@ void NcclRecording::range(const std::string& api, std::uint64_t start, std::uint
     payload = payload_of(kCollSchema, payload);
   }
   push(thread_, kDomain, depth_, api, start, payload);
+  pop(thread_, kDomain, depth_, end);
+}
+
+void NcclRecording::counted_range(const std::string& api, std::uint64_t start, std::uint64_t end, std::uint64_t bytes,
+                                  std::uint64_t ordinal) {
+  std::string payload;
+  append_bytes(&payload, kComm);
+  append_bytes(&payload, bytes);
+  append_bytes(&payload, std::uint64_t{0});
+  const std::uint64_t context = spool::pack(spool::NvtxContext{kDomain, depth_, 0});
+  event(thread_, spool::EventKind::kNvtxPush, string(api), start, {context, 0, 0, 0, 0, ordinal},
+        payload_of(kCollSchema, payload));
+  pop(thread_, kDomain, depth_, end);
+}
+
+void NcclRecording::peer_range(const std::string& api, std::uint64_t start, std::uint64_t end, std::uint64_t bytes,
+                               std::int32_t peer) {
+  std::string payload;
+  append_bytes(&payload, kComm);
+  append_bytes(&payload, bytes);
+  append_bytes(&payload, peer);
+  push(thread_, kDomain, depth_, api, start, payload_of(kPeerSchema, payload));
   pop(thread_, kDomain, depth_, end);
 }
 

@@ -30,6 +30,12 @@ class NcclRecording : public Recording {
   // A range of "NCCL" on kThread. `bytes` 0: without payload; `comm` as in NCCL's payload.
   void range(const std::string& api, std::uint64_t start, std::uint64_t end, std::uint64_t bytes = 0,
              std::uint64_t comm = kComm);
+  // The same with nvtx_field::kCallOrdinal, as of the agent's count.
+  void counted_range(const std::string& api, std::uint64_t start, std::uint64_t end, std::uint64_t bytes,
+                     std::uint64_t ordinal);
+  // ncclSend or ncclRecv, whose payload names the peer.
+  void peer_range(const std::string& api, std::uint64_t start, std::uint64_t end, std::uint64_t bytes,
+                  std::int32_t peer);
   // A range without a payload of its own, around others.
   void open_range(const std::string& api, std::uint64_t start);
   void close_range(std::uint64_t end);
