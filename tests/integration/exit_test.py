@@ -40,7 +40,9 @@ def run_step(*words, env=None):
 
 
 def without_numbers(text):
-    """What srun said, without what differs between two runs of the same, and without its waiting for a free node."""
+    """What srun said, without what differs between two runs of the same, its waiting for a free node, and what it says
+    now and then where a task's end overtakes its output."""
+    text = re.sub(r"srun: error: IO: Hey, you told me node \d+ was down!\n", "", text)
     text = re.sub(r"srun: job \d+ (queued and waiting for|has been allocated) resources\n", "", text)
     return re.sub(r"StepId=\S+|STEP \S+|\bn[12]\b|\d{4}-\d\d-\d\dT\S+", "#", text)
 

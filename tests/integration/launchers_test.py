@@ -83,7 +83,7 @@ class Launchers(LauncherCase):
 
     def test_heterogeneous_step(self):
         command = (*WRAPPER.split(), "--", PROGRAM)
-        job = tools.run("srun", "-n1", *command, ":", "-n2", *command, str(N_TICKS + 2))
+        job = tools.run("srun", "-n1", "-w", "n1", *command, ":", "-n2", "-w", "n2", *command, str(N_TICKS + 2))
         self.assert_status(job, 0)
         self.assert_run(self.assert_one_run(r"[0-9]+\.0\.0"), "Slurm",
                         {0: Place("n1", 0, 0), 1: Place("n2", 0, 1), 2: Place("n2", 1, 1)},
@@ -92,7 +92,7 @@ class Launchers(LauncherCase):
     def test_heterogeneous_batch_job_with_two_steps(self):
         """A step over both components, and one in the second alone, which counts from 0 again."""
         command = f"{tools.EXEC} -o prof/%S.rank%r -- {PROGRAM}"
-        job_id, text = self.batch(f"#SBATCH -N1 -n1\n#SBATCH hetjob\n#SBATCH -N1 -n2\nsrun {command} : {command}\n"
+        job_id, text = self.batch(f"#SBATCH -N1 -n1 -w n1\n#SBATCH hetjob\n#SBATCH -N1 -n2 -w n2\nsrun {command} : {command}\n"
                                   f"srun --het-group=1 {command}", options=())
         self.assert_two_lines(text, n_runs=2)
         self.assertEqual(self.run_ids(), [f"{job_id}.0.0", f"{job_id}.1.0"])
