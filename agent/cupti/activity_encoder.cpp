@@ -62,8 +62,8 @@ bool ActivityEncoder::add(std::uint32_t kind, const Record& record, spool::Event
   }
 }
 
-bool ActivityEncoder::take_times(const Record& record, U64 start, U64 end, Times* times,
-                                 std::uint32_t correlation) noexcept {
+inline bool ActivityEncoder::take_times(const Record& record, U64 start, U64 end, Times* times,
+                                        std::uint32_t correlation) noexcept {
   *times = {record.get(start), record.get(end)};
   if (times->start_ns == 0 || times->end_ns == 0) [[unlikely]] {
     collect::count_drop(Drop::kGpuWithoutTime);
@@ -94,8 +94,7 @@ std::uint32_t ActivityEncoder::look_lane(const LaneKey& key) noexcept {
   bool is_new = false;
   const std::uint32_t lane = lanes_.number_of(key, &is_new);
   if (lane == 0) collect::count_drop(Drop::kStateLogFull);
-  last_lane_key_ = key;
-  last_lane_ = lane;
+  recent_lane(key) = {key, lane};
   if (!is_new) [[likely]]
     return lane;
   spool::GpuLaneState state{};
@@ -107,7 +106,15 @@ std::uint32_t ActivityEncoder::look_lane(const LaneKey& key) noexcept {
   return lane;
 }
 
+// Almost all records are kernels, and almost all have all fields: that need not be asked for each.
 bool ActivityEncoder::add_kernel(const Record& record, spool::EventEncoder* out) noexcept {
+  if (record.bytes < kernel_record::kKnownBytes) [[unlikely]]
+    return encode_kernel(record, out);
+  return encode_kernel({record.at, kernel_record::kKnownBytes}, out);
+}
+
+__attribute__((always_inline)) inline bool ActivityEncoder::encode_kernel(const Record& record,
+                                                                          spool::EventEncoder* out) noexcept {
   using namespace kernel_record;
   Times times;
   const std::uint32_t correlation = record.get(kCorrelation);

@@ -47,7 +47,18 @@ class ActivityEncoder {
     std::uint32_t device, context, stream;
   };
 
+  // A job has a few busy streams.
+  struct RecentLane {
+    LaneKey key;
+    std::uint32_t lane;
+  };
+  static constexpr std::uint32_t kRecentLanes = 64;
+  RecentLane& recent_lane(const LaneKey& key) noexcept {
+    return recent_lanes_[(key.stream + 8 * key.device) % kRecentLanes];
+  }
+
   bool add_kernel(const Record& record, spool::EventEncoder* out) noexcept;
+  bool encode_kernel(const Record& record, spool::EventEncoder* out) noexcept;
   bool add_memcpy(const Record& record, bool is_peer, spool::EventEncoder* out) noexcept;
   bool add_memset(const Record& record, spool::EventEncoder* out) noexcept;
   bool add_graph(const Record& record, spool::EventEncoder* out) noexcept;
@@ -60,9 +71,11 @@ class ActivityEncoder {
   // False if the record is of between two windows. Counts those without times.
   bool take_times(const Record& record, U64 start, U64 end, Times* times, std::uint32_t correlation = 0) noexcept;
   std::uint32_t lane_of(std::uint32_t device, std::uint32_t context, std::uint32_t stream) noexcept {
-    const bool is_last = (device == last_lane_key_.device) & (context == last_lane_key_.context) &
-                         (stream == last_lane_key_.stream) & (last_lane_ != 0);
-    return is_last ? last_lane_ : look_lane({device, context, stream});
+    const LaneKey key{device, context, stream};
+    const RecentLane& recent = recent_lane(key);
+    const bool is_known = (device == recent.key.device) & (context == recent.key.context) &
+                          (stream == recent.key.stream) & (recent.lane != 0);
+    return is_known ? recent.lane : look_lane(key);
   }
   std::uint32_t look_lane(const LaneKey& key) noexcept;
   // A call that is to be followed by the record of its work, and when it was.
@@ -75,8 +88,7 @@ class ActivityEncoder {
   LaunchLedger ledger_;
   CapturedCalls captured_;
   NumberTable<LaneKey, 1U << 14> lanes_;
-  LaneKey last_lane_key_{};
-  std::uint32_t last_lane_ = 0;
+  RecentLane recent_lanes_[kRecentLanes] = {};
   LaunchConfigs configs_;
   ResourceRecords resources_;
   ApiSet driver_;

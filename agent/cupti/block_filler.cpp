@@ -1,5 +1,7 @@
 #include "agent/cupti/block_filler.h"
 
+#include <algorithm>
+
 #include "agent/collect/event_sink.h"
 
 namespace jaxprof::cupti {
@@ -10,8 +12,32 @@ constexpr std::size_t kPrefetchAhead = 2048;
 constexpr std::size_t kPrefetchBytes = 256;
 // What has been read is cleared while it is still in the processor's nearest cache.
 constexpr std::size_t kClearBytes = 4096;
+// So many records at the start of each buffer are walked by CUPTI too.
+constexpr int kCheckedRecords = 4;
 
 }  // namespace
+
+__attribute__((always_inline)) inline bool BlockFiller::next_record(std::uint32_t* kind, Record* record) noexcept {
+  if (!is_walked_by_cupti_) [[likely]] {
+    std::uint8_t* at = buffer_.data + at_;
+    const std::size_t left = buffer_.valid_bytes - at_;
+    if (left == 0) return false;
+    if (left >= sizeof *kind) [[likely]] {
+      for (std::size_t line = 0; line < kPrefetchBytes; line += 64) __builtin_prefetch(at + kPrefetchAhead + line);
+      std::memcpy(kind, at, sizeof *kind);
+      const std::size_t stride = strides_->of(*kind);
+      if (stride != 0 && stride <= left) [[likely]] {
+        *record = {at, stride};
+        if (at_ - cleared_ >= kClearBytes) clear_read();
+        last_record_ = at;
+        at_ += stride;
+        return true;
+      }
+    }
+    is_walked_by_cupti_ = true;  // from the last record on
+  }
+  return ask_cupti(kind, record);
+}
 
 std::size_t BlockFiller::fill(std::uint8_t* payload, std::size_t capacity, std::uint64_t* event_count) noexcept {
   spool::EventEncoder out(payload, capacity);
@@ -38,14 +64,42 @@ bool BlockFiller::next_buffer() noexcept {
   at_ = 0;
   cleared_ = 0;
   last_record_ = nullptr;
-  is_walked_by_cupti_ = false;
+  is_walked_by_cupti_ = !are_lengths_right();
   if (encoder_->leaves_out_others()) note_calls();
+  return true;
+}
+
+bool BlockFiller::are_lengths_right() noexcept {
+  if (distrusts_lengths_.load(std::memory_order_relaxed)) return false;
+  void* record = nullptr;
+  std::size_t at = 0;
+  for (int i = 0; i < kCheckedRecords; ++i) {
+    if (subscriber_->next_record(buffer_.data, buffer_.valid_bytes, &record) != abi::kSuccess) return true;
+    if (record != buffer_.data + at) {
+      distrusts_lengths_.store(true, std::memory_order_release);
+      return false;
+    }
+    std::uint32_t kind = 0;
+    std::memcpy(&kind, record, sizeof kind);
+    if (strides_->of(kind) == 0) return true;
+    at += strides_->of(kind);
+  }
   return true;
 }
 
 // The record of work may stand before that of the call that started it, and its call decides whether it is kept.
 void BlockFiller::note_calls() noexcept {
   std::uint32_t kind = 0;
+  if (is_walked_by_cupti_) {
+    void* record = nullptr;
+    while (subscriber_->next_record(buffer_.data, buffer_.valid_bytes, &record) == abi::kSuccess) {
+      std::memcpy(&kind, record, sizeof kind);
+      const auto* at = static_cast<const std::uint8_t*>(record);
+      const std::size_t left = buffer_.valid_bytes - static_cast<std::size_t>(at - buffer_.data);
+      encoder_->note_call(kind, {at, std::min<std::size_t>(strides_->of(kind), left)});
+    }
+    return;
+  }
   for (std::size_t at = 0; at + sizeof kind <= buffer_.valid_bytes;) {
     std::memcpy(&kind, buffer_.data + at, sizeof kind);
     const Record record{buffer_.data + at, strides_->of(kind)};
@@ -53,28 +107,6 @@ void BlockFiller::note_calls() noexcept {
     encoder_->note_call(kind, record);
     at += record.bytes;
   }
-}
-
-bool BlockFiller::next_record(std::uint32_t* kind, Record* record) noexcept {
-  if (!is_walked_by_cupti_) [[likely]] {
-    std::uint8_t* at = buffer_.data + at_;
-    const std::size_t left = buffer_.valid_bytes - at_;
-    if (left == 0) return false;
-    if (left >= sizeof *kind) [[likely]] {
-      for (std::size_t line = 0; line < kPrefetchBytes; line += 64) __builtin_prefetch(at + kPrefetchAhead + line);
-      std::memcpy(kind, at, sizeof *kind);
-      const std::size_t stride = strides_->of(*kind);
-      if (stride != 0 && stride <= left) [[likely]] {
-        *record = {at, stride};
-        if (at_ - cleared_ >= kClearBytes) clear_read();
-        last_record_ = at;
-        at_ += stride;
-        return true;
-      }
-    }
-    is_walked_by_cupti_ = true;  // from the last record on
-  }
-  return ask_cupti(kind, record);
 }
 
 // But for the last record, from which CUPTI may be asked to go on.

@@ -2,6 +2,7 @@
 // buffers back. A block may end in the middle of a buffer; the next one goes on there. Drain thread only.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,8 +26,12 @@ class BlockFiller {
   // Bytes of the payload; 0: there was nothing to tell. `event_count` is of the payload.
   std::size_t fill(std::uint8_t* payload, std::size_t capacity, std::uint64_t* event_count) noexcept;
 
+  // Has a buffer's start shown that records are not as long as was probed? From then on CUPTI walks all. Any thread.
+  bool distrusts_lengths() const noexcept { return distrusts_lengths_.load(std::memory_order_acquire); }
+
  private:
   bool next_buffer() noexcept;
+  bool are_lengths_right() noexcept;
   // By the known lengths; from where they do not lead on, or beyond the end, by CUPTI.
   bool next_record(std::uint32_t* kind, Record* record) noexcept;
   bool ask_cupti(std::uint32_t* kind, Record* record) noexcept;
@@ -43,6 +48,7 @@ class BlockFiller {
   std::size_t cleared_ = 0;  // bytes of the buffer, from its start
   bool has_buffer_ = false;
   bool is_walked_by_cupti_ = false;
+  std::atomic<bool> distrusts_lengths_{false};
   void* last_record_ = nullptr;       // the last that was found
   std::uint64_t previous_stamp_ = 0;  // of the block before: the next one starts from it
 };

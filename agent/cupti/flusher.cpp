@@ -101,6 +101,11 @@ class Flusher {
     collector.library.functions.flush_all(0);
     count_dropped();
     register_gpu_clock(&collector.subscriber);
+    if (collector.filler.distrusts_lengths() && !has_told_lengths_) {
+      has_told_lengths_ = true;
+      publish_status(collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
+                     "CUPTI's records are not as long as it said, so it walks them itself, which takes longer");
+    }
   }
 
   void count_dropped() noexcept {
@@ -240,6 +245,7 @@ class Flusher {
   std::int64_t last_return_ns_ = 0;
   std::uint64_t launches_then_ = 0;
   bool has_warned_ = false;
+  bool has_told_lengths_ = false;
 };
 
 void* flusher_main(void*) {

@@ -8,17 +8,6 @@ bool LaunchConfigs::open() noexcept {
   return all_.open();
 }
 
-// Compared where they lie: to copy the record's first would cost more than the comparison.
-bool LaunchConfigs::has_config(const Record& record, const Config& config) noexcept {
-  using namespace kernel_record;
-  static_assert(kFirstBytes == offsetof(Config, cluster));
-  static_assert(kCluster[2].offset + 4 - kCluster[0].offset == sizeof Config::cluster);
-  if (!record.has(kCluster[2])) return false;
-  return are_same_words<kFirstBytes>(record.at + kGrid[0].offset, &config) &&
-         are_same_words<sizeof config.cluster>(record.at + kCluster[0].offset, config.cluster) &&
-         record.get(kRegisters) == config.registers;
-}
-
 LaunchConfigs::Config LaunchConfigs::config_of(const Record& record) noexcept {
   using namespace kernel_record;
   Config config{};
@@ -28,14 +17,10 @@ LaunchConfigs::Config LaunchConfigs::config_of(const Record& record) noexcept {
   return config;
 }
 
-std::uint32_t LaunchConfigs::number_of(const Record& record) noexcept {
-  const auto name = reinterpret_cast<std::uintptr_t>(record.get(kernel_record::kName));
-  Recent& recent = recent_[(name * 0x9e3779b97f4a7c15U >> 48) % kRecent];
-  if (recent.number != 0 && has_config(record, recent.config)) [[likely]]
-    return recent.number;
+std::uint32_t LaunchConfigs::renew(Recent* recent, const Record& record) noexcept {
   const Config config = config_of(record);
-  recent = {config, look(config)};
-  return recent.number;
+  *recent = {config, look(config)};
+  return recent->number;
 }
 
 std::uint32_t LaunchConfigs::look(const Config& config) noexcept {

@@ -14,7 +14,12 @@ class LaunchConfigs {
  public:
   bool open() noexcept;
   // The number of how `record`, a kernel's, was launched, which is registered when it is new; 0 if too many are known.
-  std::uint32_t number_of(const Record& record) noexcept;
+  std::uint32_t number_of(const Record& record) noexcept {
+    const auto name = reinterpret_cast<std::uintptr_t>(record.get(kernel_record::kName));
+    Recent& recent = recent_[(name * 0x9e3779b97f4a7c15U) >> 54];
+    static_assert(kRecent == 1U << (64 - 54));
+    return recent.number != 0 && has_config(record, recent.config) ? recent.number : renew(&recent, record);
+  }
 
  private:
   // As it lies in the record: kGrid to kLocalPerThread, then kCluster.
@@ -28,11 +33,21 @@ class LaunchConfigs {
     Config config;
     std::uint32_t number;
   };
-  static constexpr std::uint32_t kRecent = 512;
+  static constexpr std::uint32_t kRecent = 1024;
 
   static constexpr std::size_t kFirstBytes = kernel_record::kLocalPerThread.offset + 4 - kernel_record::kGrid[0].offset;
 
-  static bool has_config(const Record& record, const Config& config) noexcept;
+  // Compared where they lie: to copy the record's first would cost more than the comparison.
+  static bool has_config(const Record& record, const Config& config) noexcept {
+    using namespace kernel_record;
+    static_assert(kFirstBytes == offsetof(Config, cluster));
+    static_assert(kCluster[2].offset + 4 - kCluster[0].offset == sizeof Config::cluster);
+    if (!record.has(kCluster[2])) return false;
+    return static_cast<int>(are_same_words<kFirstBytes>(record.at + kGrid[0].offset, &config)) &
+           static_cast<int>(are_same_words<sizeof config.cluster>(record.at + kCluster[0].offset, config.cluster)) &
+           static_cast<int>(record.get(kRegisters) == config.registers);
+  }
+  std::uint32_t renew(Recent* recent, const Record& record) noexcept;
   static Config config_of(const Record& record) noexcept;
   std::uint32_t look(const Config& config) noexcept;
 

@@ -15,13 +15,16 @@ namespace jaxprof::cupti {
 template <std::size_t kBytes>
 inline bool are_same_words(const void* one, const void* other) noexcept {
   static_assert(kBytes % 4 == 0);
-  std::uint32_t difference = 0;
-  for (std::size_t i = 0; i < kBytes; i += 4) {
-    std::uint32_t words[2];
-    std::memcpy(&words[0], static_cast<const char*>(one) + i, 4);
-    std::memcpy(&words[1], static_cast<const char*>(other) + i, 4);
-    difference |= words[0] ^ words[1];
-  }
+  const auto difference_at = [one, other](std::size_t at, auto word) {
+    auto its = word;
+    std::memcpy(&word, static_cast<const char*>(one) + at, sizeof word);
+    std::memcpy(&its, static_cast<const char*>(other) + at, sizeof its);
+    return std::uint64_t{word ^ its};
+  };
+  std::uint64_t difference = 0;
+#pragma GCC unroll 16
+  for (std::size_t at = 0; at + 8 <= kBytes; at += 8) difference |= difference_at(at, std::uint64_t{});
+  if constexpr (kBytes % 8 != 0) difference |= difference_at(kBytes - 4, std::uint32_t{});
   return difference == 0;
 }
 

@@ -52,6 +52,7 @@ inline constexpr Text kName{104};
 inline constexpr U64 kGraphNode{144};
 inline constexpr U32 kGraph{156}, kChannel{168};
 inline constexpr U32 kCluster[3] = {{176}, {180}, {184}};
+inline constexpr std::size_t kKnownBytes = 188;  // a record as long as this has all of them
 }  // namespace kernel_record
 
 namespace memcpy_record {

@@ -56,23 +56,20 @@ inline void EventEncoder::add(EventKind kind, std::uint32_t id, std::uint64_t st
   ++out;
   out = put_varint_wide(out, fold_sign(static_cast<std::int64_t>(stamp - previous_stamp_)));
   out = put_varint_wide(out, id);
-  // Each field of a kind has its own code, so that its usual length is foretold.
-  std::size_t count = 0;
-  std::uint8_t* end = out;
+  std::size_t count = kCount;
+  while (count > 0 && fields[count - 1] == 0) --count;
+    // Each field of a kind has its own code, so that its usual length is foretold.
 #pragma GCC unroll 16
   for (std::size_t i = 0; i < kCount; ++i) {
+    if (i == count) break;
     if (fields[i] < 0x80) {
       *out++ = static_cast<std::uint8_t>(fields[i]);
     } else {
       out = put_varint_wide(out, fields[i]);
     }
-    if (fields[i] != 0) {
-      count = i + 1;
-      end = out;
-    }
   }
   head[1] = static_cast<std::uint8_t>(count);
-  size_ = static_cast<std::size_t>(end - buffer_);
+  size_ = static_cast<std::size_t>(out - buffer_);
   previous_stamp_ = stamp;
   ++event_count_;
 }

@@ -22,9 +22,18 @@ inline std::uint8_t* put_varint(std::uint8_t* out, std::uint64_t value) noexcept
 }
 
 // The same without a branch a byte, for values whose length cannot be foretold: seven-bit groups are moved apart in one
-// register. Writes 8 bytes at `out`, or up to kMaxVarintBytes, of which those behind the returned position mean
+// register. Writes 4 or 8 bytes at `out`, or up to kMaxVarintBytes, of which those behind the returned position mean
 // nothing.
 inline std::uint8_t* put_varint_wide(std::uint8_t* out, std::uint64_t value) noexcept {
+  if (value < std::uint64_t{1} << 28) [[likely]] {
+    auto spread = static_cast<std::uint32_t>(value);
+    const auto more = static_cast<unsigned>(31 - __builtin_clz(spread | 1)) / 7;
+    spread = (spread & 0x3fff) | (spread & 0xfffc000) << 2;
+    spread = (spread & 0x007f007f) | (spread & 0x3f803f80) << 1;
+    spread |= 0x808080U & ((1U << (8 * more)) - 1);
+    std::memcpy(out, &spread, sizeof spread);  // little-endian, as all of a spool is
+    return out + more + 1;
+  }
   if (value >= std::uint64_t{1} << 56) [[unlikely]]
     return put_varint(out, value);
   const auto length = static_cast<unsigned>((63 - __builtin_clzll(value | 1)) / 7 + 1);
@@ -32,7 +41,7 @@ inline std::uint8_t* put_varint_wide(std::uint8_t* out, std::uint64_t value) noe
   spread = (spread & 0x00003fff00003fff) | (spread & 0x0fffc0000fffc000) << 2;
   spread = (spread & 0x007f007f007f007f) | (spread & 0x3f803f803f803f80) << 1;
   spread |= 0x8080808080808080U & ((std::uint64_t{1} << (8 * (length - 1))) - 1);
-  std::memcpy(out, &spread, sizeof spread);  // little-endian, as all of a spool is
+  std::memcpy(out, &spread, sizeof spread);
   return out + length;
 }
 

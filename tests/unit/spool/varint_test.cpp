@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -18,6 +19,19 @@ TEST(Varint, GivesBackWhatWasPut) {
     std::uint64_t read = ~value;
     ASSERT_EQ(get_varint(bytes.data(), end, &read), end);
     ASSERT_EQ(read, value);
+  }
+}
+
+TEST(Varint, IsTheSameWithoutABranchAByte) {
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    const std::uint64_t power = std::uint64_t{1} << bit;
+    for (const std::uint64_t value : {power - 1, power, power + 1, power | power >> 1 | power >> 5 | power >> 9}) {
+      std::uint8_t plain[kMaxVarintBytes + 8] = {};
+      std::uint8_t wide[kMaxVarintBytes + 8] = {};
+      const auto length = put_varint(plain, value) - plain;
+      ASSERT_EQ(put_varint_wide(wide, value) - wide, length) << value;
+      ASSERT_EQ(std::memcmp(plain, wide, static_cast<std::size_t>(length)), 0) << value;
+    }
   }
 }
 
