@@ -46,13 +46,6 @@ bool is_dead() noexcept {
   return collector.is_dead.load(std::memory_order_acquire);
 }
 
-// Has all come that was launched, and been read? A launch counts from when its call has been read, so the order
-// matters: what CUPTI holds, what is to be read, what has been.
-bool has_all() noexcept {
-  return collector.pool.held_by_cupti() == 0 && collector.pool.unread() == 0 &&
-         collector.encoder.ledger().open_launches() == 0;
-}
-
 // Records that are counted as lost by other names.
 std::uint64_t lost_records() noexcept {
   const ProcessSlot* slot = collect::process_slot();
@@ -137,6 +130,13 @@ class Flusher {
     return 0;
   }
 
+  // Has all come that was launched, and been read? A launch counts from when its call has been read, so the order
+  // matters: what CUPTI holds, what is to be read, what has been.
+  bool has_all() const noexcept {
+    return collector.pool.held_by_cupti() <= given_up_ && collector.pool.unread() == 0 &&
+           collector.encoder.ledger().open_launches() == 0;
+  }
+
   // Asks until nothing is missing. What never comes is not waited for longer than kDrainNs.
   std::int64_t drain(std::int64_t now_ns) noexcept {
     if (drain_began_ns_ == 0) drain_began_ns_ = now_ns;
@@ -185,7 +185,8 @@ class Flusher {
     }
   }
 
-  // Launches whose work has not come are counted, but for as many as records are counted as dropped since.
+  // Launches whose work has not come are counted, but for as many as records are counted as dropped since; and buffers
+  // that have not come back.
   void count_missing() noexcept {
     LaunchLedger& ledger = collector.encoder.ledger();
     const std::uint64_t open = ledger.open_launches();
@@ -194,6 +195,15 @@ class Flusher {
     lost_before_ = lost;
     if (open > known) collect::count_drop(Drop::kGpuUnflushed, open - known);
     if (open > 0) ledger.ask_to_forget();
+    const std::uint32_t held = collector.pool.held_by_cupti();
+    if (held <= given_up_) return;
+    // CUPTI was asked for them by force.
+    collect::count_drop(Drop::kGpuUnflushed, held - given_up_);
+    given_up_ = held;
+    publish_status(
+        collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
+        "CUPTI did not give its buffers back: another client of it, which does not subscribe, has put its own "
+        "in the place of ours");
   }
 
   // Clients of CUPTI that do not subscribe can replace our callbacks without a word. All that shows is that no buffer
@@ -240,6 +250,7 @@ class Flusher {
 
   std::int64_t last_flush_ns_ = 0;
   std::int64_t drain_began_ns_ = 0;
+  std::uint32_t given_up_ = 0;     // buffers that CUPTI holds and that are counted as lost
   std::uint64_t lost_before_ = 0;  // lost_records() when launches were last counted as missing
   std::uint64_t last_returns_ = 0;
   std::int64_t last_return_ns_ = 0;

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "tests/unit/cupti/gpu_run.h"
 #include "tests/unit/cupti/gpu_truth.h"
@@ -108,10 +110,31 @@ TEST(GpuCollectorEnd, CallsNothingInAForkedChild) {
   EXPECT_THAT(run.violations(), IsEmpty());
 }
 
-TEST(GpuCollectorEnd, KeepsWhatItHadWhenTheProcessIsKilled) {
+// None of these runs the agent's exit handler: what was there a second before is.
+using Exit = std::pair<const char*, int>;  // the puppet's way, and its status
+class GpuCollectorKilled : public testing::TestWithParam<Exit> {};
+TEST_P(GpuCollectorKilled, KeepsWhatItHad) {
   GpuRun run;
-  ASSERT_EQ(run.run("--steps 4 --work kernel:5 --linger-ms 2500 --exit kill"), 128 + SIGKILL);
-  expect_all_kernels(run, run.trace());
+  const std::string options = "--steps 4 --work kernel:5 --linger-ms 2500 --exit ";
+  ASSERT_EQ(run.run(options + GetParam().first), GetParam().second);
+  const rundir::SpoolTrace trace = run.trace();
+  expect_all_kernels(run, trace);
+  EXPECT_FALSE(trace.footer());
+  EXPECT_EQ(trace.drop_sum(), 0U);
+}
+INSTANTIATE_TEST_SUITE_P(Exits, GpuCollectorKilled,
+                         testing::Values(Exit{"kill", 128 + SIGKILL}, Exit{"term", 128 + SIGTERM}, Exit{"_exit", 0}));
+
+// A client that never subscribes registers its buffers, and takes ours with them.
+TEST(GpuCollectorEnd, CountsTheBuffersThatAnotherClientHasTaken) {
+  GpuRun run;
+  run.use_libcupti("fake_cupti_13_0/libcupti.so.13");
+  ASSERT_EQ(run.run("--steps 4 --work kernel:5 --rival register"), 0);
+  ASSERT_EQ(run.log("rival").size(), 2U);
+  EXPECT_EQ(run.log("rival")[0].at("result"), "0");
+  EXPECT_GT(run.drops(Drop::kGpuUnflushed), 0U);
+  EXPECT_THAT(run.note(), HasSubstr("another client"));
+  EXPECT_EQ(run.trace().footer()->record.reason, static_cast<std::uint32_t>(spool::FooterReason::kExit));
 }
 
 TEST(GpuCollectorEnd, SurvivesAStepOfTheClock) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "agent/contract/trace_kinds.h"
 #include "agent/spool/varint.h"
@@ -94,6 +95,52 @@ TEST(GpuCollectorWindow, TakesThePlaceWhenTheWindowOpens) {
   EXPECT_FALSE(trace.gpu().devices.empty()) << "of what exists already";
   EXPECT_FALSE(trace.gpu().context_devices.empty());
   EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kShared);
+}
+
+// The first kernel is launched inside the window and ends after it, the second is launched when all of it has come.
+TEST(GpuCollectorWindow, GivesThePlaceBackWhenAllOfTheWindowHasCome) {
+  GpuRun run;
+  run.use_libcupti("fake_cupti_13_0/libcupti.so.13");
+  run.plan().window.duration_ns = 100'000'000;
+  run.plan().window.end = WindowEnd::kStop;
+  ASSERT_EQ(run.run("--steps 1 --work kernel:1,sync:1,kernel:1 --kernel-us 700000 --rival late"), 0);
+  EXPECT_EQ(run.activities(run.trace(), EventKind::kGpuKernel).size(), 1U);
+  EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kAlone);
+  ASSERT_EQ(run.log("rival").size(), 1U);
+  EXPECT_EQ(run.log("rival")[0].at("result"), "0");
+  EXPECT_THAT(run.violations(), IsEmpty());
+}
+
+TEST(GpuCollectorWindow, KeepsThePlaceFromTheBeginningWhereItIsTakenEarly) {
+  GpuRun run;
+  run.use_libcupti("fake_cupti_13_0/libcupti.so.13");
+  run.plan().cupti = CuptiPolicy::kEarly;
+  run.plan().window.delay_ns = 600'000'000;
+  ASSERT_EQ(run.run("--steps 2 --period-us 900000 --work kernel:2 --rival late"), 0);
+  ASSERT_EQ(run.log("rival").size(), 1U);
+  EXPECT_EQ(run.log("rival")[0].at("result"), "39");
+  EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kAlone);
+  EXPECT_EQ(recorded_correlations(run, run.trace()), launched_in(run, {"1"}));
+}
+
+TEST(GpuCollectorWindow, RecordsWholeGraphsThatWereMadeBeforeIt) {
+  GpuRun run;
+  run.plan().trace = kDefaultTrace | kTraceGraph;
+  run.plan().window.kind = WindowKind::kProfiler;
+  run.plan().window.end = WindowEnd::kStop;
+  ASSERT_EQ(run.run("--steps 6 --work kernel:2,graph:5 --profiler 2-3"), 0);
+  const rundir::SpoolTrace trace = run.trace();
+  std::set<std::uint64_t> recorded = recorded_correlations(run, trace);
+  EXPECT_EQ(recorded.size(), 4U) << "no kernel of a graph is by itself";
+  const std::vector<spool::Event> graphs = run.activities(trace, EventKind::kGpuGraph);
+  EXPECT_EQ(graphs.size(), 2U);
+  for (const spool::Event& graph : graphs) {
+    EXPECT_NE(graph.id, 0U);
+    recorded.insert(graph.fields[field::kCorrelation]);
+  }
+  EXPECT_EQ(recorded, launched_in(run, {"2", "3"}));
+  EXPECT_EQ(trace.drop_sum(), 0U);
+  EXPECT_THAT(run.violations(), IsEmpty());
 }
 
 // The second window begins more than two seconds after the first, whose records have not come yet.
