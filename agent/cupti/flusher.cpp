@@ -13,6 +13,7 @@
 #include "agent/collect/event_sink.h"
 #include "agent/cupti/collector.h"
 #include "agent/cupti/gpu_clock.h"
+#include "agent/cupti/missing_work.h"
 
 namespace jaxprof::cupti {
 namespace {
@@ -46,14 +47,6 @@ bool is_dead() noexcept {
   return collector.is_dead.load(std::memory_order_acquire);
 }
 
-// Records that are counted as lost by other names.
-std::uint64_t lost_records() noexcept {
-  const ProcessSlot* slot = collect::process_slot();
-  if (slot == nullptr) return 0;
-  return slot->drops[static_cast<int>(Drop::kGpuDropped)].load(std::memory_order_relaxed) +
-         slot->drops[static_cast<int>(Drop::kGpuBuffersFull)].load(std::memory_order_relaxed);
-}
-
 class Flusher {
  public:
   void run() noexcept {
@@ -69,7 +62,9 @@ class Flusher {
  private:
   // Does what is due and returns how long there is nothing to do.
   std::int64_t step(std::int64_t now_ns) noexcept {
-    switch (collector.phase.load(std::memory_order_acquire)) {
+    const Phase phase = collector.phase.load(std::memory_order_acquire);
+    if (phase != Phase::kDraining) drain_began_ns_ = 0;
+    switch (phase) {
       case Phase::kIdle:
         return kFlushNs;
       case Phase::kOpen:
@@ -130,18 +125,11 @@ class Flusher {
     return 0;
   }
 
-  // Has all come that was launched, and been read? A launch counts from when its call has been read, so the order
-  // matters: what CUPTI holds, what is to be read, what has been.
-  bool has_all() const noexcept {
-    return collector.pool.held_by_cupti() <= given_up_ && collector.pool.unread() == 0 &&
-           collector.encoder.ledger().open_launches() == 0;
-  }
-
   // Asks until nothing is missing. What never comes is not waited for longer than kDrainNs.
   std::int64_t drain(std::int64_t now_ns) noexcept {
     if (drain_began_ns_ == 0) drain_began_ns_ = now_ns;
     collector.library.functions.flush_all(0);
-    const bool has_come = has_all();
+    const bool has_come = missing_.is_none();
     if (!has_come && now_ns - drain_began_ns_ < kDrainNs) return kPollNs;
     if (!begin_closing(Phase::kDraining)) return 0;  // it was opened again
     if (!has_come) {
@@ -149,7 +137,7 @@ class Flusher {
       wait_until_read(now_ns + kReadNs);
     }
     count_dropped();
-    count_missing();
+    missing_.count();
     register_gpu_clock(&collector.subscriber);
     give_place_back();
     end_closing(Phase::kIdle);
@@ -157,7 +145,6 @@ class Flusher {
   }
 
   bool begin_closing(Phase from) noexcept {
-    drain_began_ns_ = 0;
     last_flush_ns_ = 0;
     return collector.phase.compare_exchange_strong(from, Phase::kClosing, std::memory_order_acq_rel);
   }
@@ -183,27 +170,6 @@ class Flusher {
     while (collector.pool.unread() > 0 && clock_ns(CLOCK_MONOTONIC) < deadline_ns) {
       futex(&wake_word, FUTEX_WAIT, wake_word.load(), kPollNs);
     }
-  }
-
-  // Launches whose work has not come are counted, but for as many as records are counted as dropped since; and buffers
-  // that have not come back.
-  void count_missing() noexcept {
-    LaunchLedger& ledger = collector.encoder.ledger();
-    const std::uint64_t open = ledger.open_launches();
-    const std::uint64_t lost = lost_records();
-    const std::uint64_t known = std::min(open, lost - lost_before_);
-    lost_before_ = lost;
-    if (open > known) collect::count_drop(Drop::kGpuUnflushed, open - known);
-    if (open > 0) ledger.ask_to_forget();
-    const std::uint32_t held = collector.pool.held_by_cupti();
-    if (held <= given_up_) return;
-    // CUPTI was asked for them by force.
-    collect::count_drop(Drop::kGpuUnflushed, held - given_up_);
-    given_up_ = held;
-    publish_status(
-        collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
-        "CUPTI did not give its buffers back: another client of it, which does not subscribe, has put its own "
-        "in the place of ours");
   }
 
   // Clients of CUPTI that do not subscribe can replace our callbacks without a word. All that shows is that no buffer
@@ -233,7 +199,7 @@ class Flusher {
       bool is_complete = false;
       while (!is_complete && clock_ns(CLOCK_MONOTONIC) < deadline - half) {
         collector.library.functions.flush_all(0);
-        is_complete = has_all();
+        is_complete = missing_.is_none();
         if (!is_complete) futex(&wake_word, FUTEX_WAIT, wake_word.load(), kLastPollNs);
       }
       if (!is_complete) {
@@ -241,7 +207,7 @@ class Flusher {
         wait_until_read(deadline - half / 2);
       }
       count_dropped();
-      if (!has_given_up.exchange(true)) count_missing();
+      if (!has_given_up.exchange(true)) missing_.count();
     }
     state.store(kFinished, std::memory_order_release);
     futex(&state, FUTEX_WAKE, INT_MAX, 0);
@@ -250,8 +216,7 @@ class Flusher {
 
   std::int64_t last_flush_ns_ = 0;
   std::int64_t drain_began_ns_ = 0;
-  std::uint32_t given_up_ = 0;     // buffers that CUPTI holds and that are counted as lost
-  std::uint64_t lost_before_ = 0;  // lost_records() when launches were last counted as missing
+  MissingWork missing_;
   std::uint64_t last_returns_ = 0;
   std::int64_t last_return_ns_ = 0;
   std::uint64_t launches_then_ = 0;

@@ -1,0 +1,45 @@
+#include "agent/cupti/missing_work.h"
+
+#include <algorithm>
+
+#include "agent/collect/event_sink.h"
+#include "agent/cupti/collector.h"
+
+namespace jaxprof::cupti {
+namespace {
+
+std::uint64_t records_lost_by_other_names() noexcept {
+  const ProcessSlot* slot = collect::process_slot();
+  if (slot == nullptr) return 0;
+  return slot->drops[static_cast<int>(Drop::kGpuDropped)].load(std::memory_order_relaxed) +
+         slot->drops[static_cast<int>(Drop::kGpuBuffersFull)].load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// A launch counts from when its call has been read, so the order matters: what CUPTI holds, what is to be read, what
+// has been.
+bool MissingWork::is_none() const noexcept {
+  return collector.pool.held_by_cupti() <= lost_buffers_ && collector.pool.unread() == 0 &&
+         collector.encoder.ledger().open_launches() == 0;
+}
+
+// The record of a launch's work may be among those that are counted as dropped already.
+void MissingWork::count() noexcept {
+  LaunchLedger& ledger = collector.encoder.ledger();
+  const std::uint64_t open = ledger.open_launches();
+  const std::uint64_t lost = records_lost_by_other_names();
+  const std::uint64_t known = std::min(open, lost - lost_before_);
+  lost_before_ = lost;
+  if (open > known) collect::count_drop(Drop::kGpuUnflushed, open - known);
+  if (open > 0) ledger.ask_to_forget();
+  const std::uint32_t held = collector.pool.held_by_cupti();
+  if (held <= lost_buffers_) return;
+  collect::count_drop(Drop::kGpuUnflushed, held - lost_buffers_);
+  lost_buffers_ = held;
+  publish_status(collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
+                 "CUPTI did not give its buffers back: another client of it, which does not subscribe, has put its own "
+                 "in the place of ours");
+}
+
+}  // namespace jaxprof::cupti
