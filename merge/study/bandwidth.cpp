@@ -18,8 +18,6 @@ std::optional<double> bus_factor(runfile::Coll coll, std::uint32_t n_ranks) {
       return (n - 1) / n;
     case Coll::kBroadcast:
     case Coll::kReduce:
-    case Coll::kSend:
-    case Coll::kRecv:
       return 1;
     default:
       return std::nullopt;

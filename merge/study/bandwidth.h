@@ -9,8 +9,9 @@
 
 namespace jaxprof::study {
 
-// AllReduce 2(n-1)/n; AllGather, ReduceScatter, AllToAll, Gather, Scatter (n-1)/n; Broadcast, Reduce, Send, Recv 1.
-// None for what nccl-tests does not define, and for n = 0. Source: nccl-tests, doc/PERFORMANCE.md.
+// AllReduce 2(n-1)/n; AllGather, ReduceScatter, AllToAll, Gather, Scatter (n-1)/n; Broadcast, Reduce 1. None for
+// Send and Recv, of which no single one's time is known, for what nccl-tests does not define, and for n = 0. Source:
+// nccl-tests, doc/PERFORMANCE.md.
 std::optional<double> bus_factor(runfile::Coll coll, std::uint32_t n_ranks);
 
 // 10^9 bytes a second; `ns` > 0.

@@ -14,10 +14,12 @@ struct Scale {
   const char* unit;
 };
 
-// Three significant digits without an exponent and without trailing zeros: 1.5, 53.4, 850, 12345.
+// Three significant digits without trailing zeros: 1.5, 53.4, 850, 12345, 0.00126; with an exponent only below 0.0001.
 std::string three_digits(double value) {
   const double magnitude = std::abs(value);
-  const int decimals = magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2;
+  if (magnitude > 0 && magnitude < 1e-4) return fmt::format("{:.3g}", value);
+  int decimals = magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2;
+  for (double least = 0.9995; decimals < 6 && magnitude > 0 && magnitude < least; least /= 10) ++decimals;
   std::string text = fmt::format("{:.{}f}", value, decimals);
   if (decimals > 0) {
     text.erase(text.find_last_not_of('0') + 1);
@@ -50,7 +52,7 @@ std::string human_bytes(double bytes) {
 
 std::string human_number(double value) {
   if (value == std::floor(value) && std::abs(value) < 1e15) return fmt::format("{:.0f}", value);
-  return std::abs(value) >= 0.01 ? three_digits(value) : fmt::format("{:.2g}", value);
+  return three_digits(value);
 }
 
 std::string human_cell(const Cell& cell, Unit unit, const std::string& row_unit) {

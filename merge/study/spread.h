@@ -39,7 +39,8 @@ inline constexpr Study kSpread = {
               arrive waits for nobody, and no clock is needed. Median over the instances of which all members have a GPU
               time and none shared its kernel with other calls. Empty without GPU times: host times say nothing of it.
   busbw       algbw x f, f = 2(n-1)/n for AllReduce; (n-1)/n for AllGather, ReduceScatter, AllToAll, Gather, Scatter; 1 for
-              Broadcast, Reduce, Send, Recv; n = ranks.
+              Broadcast, Reduce; n = ranks. Send and Recv have neither: what a single one took is not known, since it
+              mostly shares its kernel with others, and waits there for its peer.
 )",
     true,
     spread_wants,

@@ -127,6 +127,15 @@ TEST(HumanBytes, CountsIn1024) {
   EXPECT_EQ(human_bytes(1.5 * 1073741824), "1.5 GiB");
 }
 
+TEST(HumanCell, SmallBandwidthsKeepThreeDigits) {
+  EXPECT_EQ(human_cell(0.00012641, Unit::kGbPerS, ""), "0.000126 GB/s");
+  EXPECT_EQ(human_cell(0.0126, Unit::kGbPerS, ""), "0.0126 GB/s");
+  EXPECT_EQ(human_cell(0.99951, Unit::kGbPerS, ""), "1 GB/s");
+  EXPECT_EQ(human_cell(0.00000126, Unit::kGbPerS, ""), "1.26e-06 GB/s");
+  EXPECT_EQ(human_cell(53.361, Unit::kGbPerS, ""), "53.4 GB/s");
+  EXPECT_EQ(human_cell(0.0, Unit::kGbPerS, ""), "0 GB/s");
+}
+
 TEST(HumanCell, FoldsTheUnitOfARow) {
   EXPECT_EQ(human_cell(std::int64_t{1500}, Unit::kUnitOfRow, "ns"), "1.5 µs");
   EXPECT_EQ(human_cell(std::int64_t{1024}, Unit::kUnitOfRow, "bytes"), "1 KiB");

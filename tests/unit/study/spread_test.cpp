@@ -108,6 +108,16 @@ TEST(Spread, ACaptureIsACallOnlyWhereNoReplayWasSeen) {
   EXPECT_DOUBLE_EQ(real(replayed, 0, "p50_ns"), 200);
 }
 
+// A Send mostly shares its kernel, and its time holds waiting for the peer.
+TEST(Spread, SaysThatSendAndRecvHaveNoBandwidth) {
+  runfile::RunTables run = run_of({{{.coll = Coll::kSend, .gpu_ns = 100}}, {{.coll = Coll::kSend, .gpu_ns = 100}}});
+  run.nccl.instance = {runfile::kNoRow, runfile::kNoRow};
+  const Table table = spread(run, {});
+  EXPECT_TRUE(is_missing(table, 0, "algbw_gb_per_s"));
+  EXPECT_TRUE(is_missing(table, 0, "busbw_gb_per_s"));
+  EXPECT_THAT(kSpread.definitions, HasSubstr("Send and Recv have neither"));
+}
+
 // nccl-tests, doc/PERFORMANCE.md: S and the factor of each operation, on a call of 1 MiB a rank that takes 100 us on 4
 // ranks.
 TEST(Spread, BandwidthsAreThoseOfNcclTests) {
@@ -193,6 +203,7 @@ TEST(BusFactor, IsThatOfNcclTests) {
   EXPECT_DOUBLE_EQ(*bus_factor(Coll::kReduceScatter, 8), 0.875);
   EXPECT_DOUBLE_EQ(*bus_factor(Coll::kAllToAll, 4), 0.75);
   EXPECT_DOUBLE_EQ(*bus_factor(Coll::kBroadcast, 8), 1);
+  EXPECT_FALSE(bus_factor(Coll::kSend, 8)) << "as spread --explain says";
   EXPECT_FALSE(bus_factor(Coll::kBarrier, 8));
   EXPECT_FALSE(bus_factor(Coll::kAllReduce, 0));
 }
