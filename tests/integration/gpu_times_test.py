@@ -134,7 +134,8 @@ class Eager(GpuCase):
             self.assertEqual(members[instance["last_arrival"]]["gpu_start_ns"], max(starts))
 
     def test_devices_and_kernels_are_there(self):
-        self.assertGreater(len(self.run_file.rows("job/devices")), 0)
+        # A member is on a device that the driver has, whatever its rank.
+        self.assertEqual({row["name"][:9] if row["name"] else None for row in self.run_file.rows("job/devices")}, {"Fake GPU "})
         kernels = self.run_file.rows("events/kernels")
         self.assertTrue(all("nccl" in kernel["name"] for kernel in kernels))
         self.assertTrue(all(kernel["api"] is not None for kernel in kernels))

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "tests/puppets/gpu.h"
 #include "tests/puppets/proxy_thread.h"
 
 namespace jaxprof::puppets {
@@ -28,6 +29,12 @@ std::uint64_t child_id(std::uint64_t parent, int n_splits, int color) {
   const std::array<std::uint64_t, 3> seed{parent, static_cast<std::uint64_t>(n_splits),
                                           static_cast<std::uint64_t>(color)};
   return hash(seed.data(), sizeof seed);
+}
+
+// CUDA's number of the device that NCCL would find current: `wanted`, or without a driver what it would be.
+int cuda_device(int wanted) {
+  const Gpu* const gpu = Gpu::find();
+  return gpu == nullptr ? wanted : gpu->ordinal(wanted);
 }
 
 }  // namespace
@@ -60,7 +67,7 @@ Place find_place(MPI_Comm world, int ranks_per_node) {
 void CommLifecycle::fill(Communicator& comm) const {
   MPI_Comm_rank(comm.mpi, &comm.rank);
   MPI_Comm_size(comm.mpi, &comm.n_ranks);
-  comm.device = place_.local_rank;
+  comm.device = cuda_device(place_.local_rank);
   comm.name = name_;
   comm.node_of_rank.resize(static_cast<std::size_t>(comm.n_ranks));
   MPI_Allgather(&place_.node, 1, MPI_INT, comm.node_of_rank.data(), 1, MPI_INT, comm.mpi);
@@ -100,7 +107,7 @@ std::unique_ptr<Communicator> CommLifecycle::join(std::uint64_t id, int n_member
   comm->rank = rank;
   comm->n_ranks = n_members;
   comm->n_nodes = 1;
-  comm->device = rank;
+  comm->device = cuda_device(rank);
   comm->node_of_rank.assign(static_cast<std::size_t>(n_members), place_.node);
   ranges_.push_comm_init(*comm);
   init_on_own_thread(*comm);

@@ -63,11 +63,15 @@ Gpu* Gpu::find() {
   return gpu;
 }
 
-void Gpu::use_device(int device) {
+int Gpu::ordinal(int wanted) const {
   int count = 1;
   check(driver_.cuDeviceGetCount(&count), "cuDeviceGetCount");
+  return wanted % count;
+}
+
+void Gpu::use_device(int wanted) {
   void* context = nullptr;
-  check(driver_.cuDevicePrimaryCtxRetain(&context, device % count), "cuDevicePrimaryCtxRetain");
+  check(driver_.cuDevicePrimaryCtxRetain(&context, ordinal(wanted)), "cuDevicePrimaryCtxRetain");
   check(driver_.cuCtxSetCurrent(context), "cuCtxSetCurrent");
 }
 

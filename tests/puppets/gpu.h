@@ -19,8 +19,10 @@ class Gpu {
   // CUDA_INJECTION64_PATH names.
   static Gpu* find();
 
-  // Makes device `device` (of those that there are, counted round) current to the calling thread.
-  void use_device(int device);
+  // CUDA's number of the device `wanted`, of those that there are, counted round.
+  int ordinal(int wanted) const;
+  // Makes that device current to the calling thread.
+  void use_device(int wanted);
   void* create_stream();
   void synchronize(void* stream);
 
