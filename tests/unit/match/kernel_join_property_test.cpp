@@ -22,9 +22,12 @@ using test::NcclRecording;
 // Which kernels, by correlation and node, carried out which calls, by sequence, in which replay (-1: none).
 using Truth = std::set<std::tuple<std::uint64_t, std::int64_t, std::uint64_t, std::uint64_t>>;
 
+// What one launch of the process is recorded as, other than it was.
+enum class Fault { kNone, kMarkOfAnother, kNodeOfAnother, kOutsideItsBracket };
+
 class RandomProcess : public NcclRecording {
  public:
-  explicit RandomProcess(unsigned seed) : random_(seed) {
+  explicit RandomProcess(unsigned seed, Fault fault = Fault::kNone) : random_(seed), fault_(fault) {
     for (std::uint32_t thread = 1; thread <= kThreads; ++thread) {
       this->thread(thread, 500 + thread);
       lane(thread, 0, 10 + thread, kStream + thread);
@@ -42,6 +45,13 @@ class RandomProcess : public NcclRecording {
   static constexpr std::uint64_t kStream = 0x1000;
 
   std::uint64_t pick(std::uint64_t below) { return random_() % below; }
+
+  // Whether it is now that the process gets its fault: once, behind its first launches.
+  bool spoilt(Fault fault) {
+    if (fault_ != fault || sequence_ < 20) return false;
+    fault_ = Fault::kNone;
+    return true;
+  }
 
   // One group of calls, eager or captured and replayed.
   void act(std::uint32_t thread) {
@@ -72,16 +82,19 @@ class RandomProcess : public NcclRecording {
     } else {
       run(thread, launched, start, sequences);
     }
+    previous_launch_ = launched;
   }
 
   void run(std::uint32_t thread, std::uint64_t launched, std::uint64_t start,
            const std::vector<std::uint64_t>& sequences) {
     const std::uint64_t correlation = ++correlation_;
     const bool is_marked = pick(2) == 0;
-    if (is_marked) records_.push_back([=, this] { external(launched, correlation); });
+    const std::uint64_t marked = is_marked && spoilt(Fault::kMarkOfAnother) ? previous_launch_ : launched;
+    if (is_marked) records_.push_back([=, this] { external(marked, correlation); });
     // A call of CUDA within the bracket; beside it one of the user's own, which launches no kernel of NCCL's.
     const std::uint64_t other = ++correlation_;
-    records_.push_back([=, this] { api_call(gpu(start + 110), 20, 500 + thread, correlation); });
+    const std::uint64_t called = start + (!is_marked && spoilt(Fault::kOutsideItsBracket) ? 600 : 110);
+    records_.push_back([=, this] { api_call(gpu(called), 20, 500 + thread, correlation); });
     records_.push_back([=, this] { api_call(gpu(start + 500), 20, 500 + thread, other); });
     records_.push_back([=, this] { kernel("gemm", gpu(start + 600), 30, thread, other); });
     const std::uint64_t kernel_start = gpu(start + 400 + pick(3000));
@@ -92,14 +105,14 @@ class RandomProcess : public NcclRecording {
   void replay(std::uint32_t thread, std::uint64_t launched, const std::vector<std::uint64_t>& sequences) {
     const std::uint64_t captured = ++node_;
     const std::uint64_t cloned = ++node_;
-    graph_node(captured, 0, launched);
+    const std::size_t replays = pick(4);
+    graph_node(captured, 0, replays > 0 && spoilt(Fault::kNodeOfAnother) ? previous_launch_ : launched);
     if (pick(2) == 0) {
       graph_node(cloned, captured, 0);
     } else {
       graph_node(cloned + 1000, captured, 0);  // a clone of a clone
       graph_node(cloned, cloned + 1000, 0);
     }
-    const std::size_t replays = pick(4);
     for (std::size_t k = 0; k < replays; ++k) {
       const std::uint64_t correlation = ++correlation_;
       const std::uint64_t start = gpu(now_ + 100 * k);
@@ -112,6 +125,8 @@ class RandomProcess : public NcclRecording {
   }
 
   std::mt19937 random_;
+  Fault fault_;
+  std::uint64_t previous_launch_ = 0;
   std::uint64_t now_ = 1000;
   std::uint64_t sequence_ = 0;
   std::uint64_t correlation_ = 0;
@@ -146,6 +161,14 @@ TEST(KernelJoinProperty, FindsExactlyWhatWasPlanted) {
     ASSERT_EQ(found_by(test::JoinedProcess(recording)), recording.truth()) << "seed " << seed;
   }
   EXPECT_GT(planted, 1000u) << "else nothing was shown";
+}
+
+// A property that no fault violates shows nothing: one launch is recorded wrongly, and the joins must differ.
+TEST(KernelJoinProperty, SeesAPlantedFault) {
+  for (const Fault fault : {Fault::kMarkOfAnother, Fault::kNodeOfAnother, Fault::kOutsideItsBracket}) {
+    const RandomProcess recording(3, fault);
+    EXPECT_NE(found_by(test::JoinedProcess(recording)), recording.truth()) << static_cast<int>(fault);
+  }
 }
 
 }  // namespace
