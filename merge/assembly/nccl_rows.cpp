@@ -67,6 +67,7 @@ void NcclRows::add(std::uint32_t index, const SourceProcess& process, const matc
       if (call.has_enqueue_end) table.end_api_ns[row] = process.clock->realtime_ns(call.enqueue_end);
     }
     set_work(work[row], base, row, &table);
+    if (table.comm_rank[row] < 0) table.comm_rank[row] = rank_on(index, table.comm[row], table.device[row]);
     shared[row] = call.calls_in_plan;
     for (const NcclWork& item : work[row]) shared[row] = std::max<std::uint64_t>(shared[row], sharers.at(item.work));
   }
@@ -144,12 +145,15 @@ void NcclRows::set_work(const std::vector<NcclWork>& work, const GpuBase& base, 
   std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
   bool has_times = true;
+  // One thread's group for several GPUs is launched as one: its work is then each call's, and tells no call's GPU.
+  std::set<std::int32_t> devices;
+  std::set<std::uint32_t> streams;
   const auto take = [&](const auto& from, std::uint64_t at) {
     has_times = has_times && from.start_ns[at] >= 0 && from.dur_ns[at] >= 0;
     start_ns = std::min(start_ns, from.start_ns[at]);
     end_ns = std::max(end_ns, from.start_ns[at] + from.dur_ns[at]);
-    if (from.device[at] >= 0) table.device[row] = from.device[at];
-    table.stream[row] = from.stream[at];
+    devices.insert(from.device[at]);
+    streams.insert(from.stream[at]);
   };
   table.path[row] = work.front().path;
   for (const NcclWork& item : work) {
@@ -160,10 +164,24 @@ void NcclRows::set_work(const std::vector<NcclWork>& work, const GpuBase& base, 
       take(run_->kernels, base.kernel + item.work.row);
     }
   }
+  if (devices.size() == 1 && *devices.begin() >= 0) table.device[row] = *devices.begin();
+  if (devices.size() == 1 && streams.size() == 1) table.stream[row] = *streams.begin();
   if (!has_times) return;
   table.gpu_start_ns[row] = start_ns;
   table.gpu_dur_ns[row] = end_ns - start_ns;
   table.timing[row] = runfile::Timing::kCupti;
+}
+
+std::int32_t NcclRows::rank_on(std::uint32_t process, std::uint32_t comm, std::int32_t device) const {
+  if (comm == runfile::kNoIndex || device < 0) return -1;
+  std::int32_t rank = -1;
+  const runfile::CommMemberTable& members = run_->comm_members;
+  for (std::uint64_t i = run_->comm_member_offset[comm]; i < run_->comm_member_offset[comm + 1]; ++i) {
+    if (members.member_process[i] != process || members.member_device[i] != device) continue;
+    if (rank >= 0) return -1;
+    rank = members.member_comm_rank[i];
+  }
+  return rank;
 }
 
 // A replay begins with the launch of its graph; where that was not recorded, with its first work.

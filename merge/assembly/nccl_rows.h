@@ -36,6 +36,8 @@ class NcclRows {
   void set_call(const match::NcclCall& call, std::size_t row, runfile::NcclTable* to);
   void set_work(const std::vector<match::NcclWork>& work, const GpuBase& base, std::size_t row,
                 runfile::NcclTable* to) const;
+  // The rank of the process's only member of `comm` on `device`; -1 if there is none, or more than one.
+  std::int32_t rank_on(std::uint32_t process, std::uint32_t comm, std::int32_t device) const;
   void set_launch(const match::NcclWork& work, const GpuBase& base, std::size_t row, runfile::NcclTable* to) const;
   void add_pairs(const match::NcclJoin& join, const std::vector<std::uint64_t>& row_of, const GpuBase& base);
 
