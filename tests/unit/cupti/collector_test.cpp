@@ -92,7 +92,8 @@ TEST(GpuCollector, CountsExactlyWhatDidNotFitItsBuffers) {
   GpuRun run;
   run.plan().gpu_buffer_bytes = 0;  // the least: a few
   run.set("FAKE_CUDA_KERNEL_NS=1000");
-  ASSERT_EQ(run.run("--no-bodies --steps 1 --work kernel:30000"), 0);
+  run.set("FAKE_CUDA_DELIVERY_US=4000000");  // whatever reads how fast: no buffer of kernels is complete before
+  ASSERT_EQ(run.run("--no-bodies --steps 1 --work kernel:30000 --linger-ms 4500"), 0);
   std::uint64_t events = 0;
   run.trace().for_each_activity([&](const spool::Event&) { ++events; });
   EXPECT_GT(run.drops(Drop::kGpuBuffersFull), 0U);
