@@ -47,8 +47,8 @@ struct Given {
 // Options are declared here and nowhere else: those of what is recorded, and when.
 void declare_recording(CLI::App& app, WindowWords& words) {
   app.add_option("-t,--trace", words.trace,
-                 "what to record: cuda, nvtx, nccl, nic, gpu (default: these), sync, cuda-event, cuda-graph, cuda-hw, "
-                 "none; other names of nsys are ignored")
+                 "what to record: cuda, nvtx, nccl, nic, gpu (default: these; nic and gpu: not by this version), sync, "
+                 "cuda-event, cuda-graph, cuda-hw, none; other names of nsys are ignored")
       ->type_name("KIND[,KIND]");
   app.add_option("-y,--delay", words.delay_s, "the window opens so long after the run began, on all ranks together")
       ->type_name("SECONDS");

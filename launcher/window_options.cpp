@@ -12,8 +12,8 @@
 namespace jaxprof::launcher {
 namespace {
 
-constexpr double kMaxSeconds = 1e7;  // 115 days
-constexpr std::int64_t kLeastBufferBytes = 1 << 20;
+constexpr double kMaxSeconds = 1e7;                  // 115 days
+constexpr std::int64_t kLeastBufferBytes = 4 << 20;  // agent/cupti/buffer_pool.h: four buffers of 1 MiB
 
 // Seconds with a fraction, as nanoseconds.
 Result<std::int64_t> parse_seconds(const char* name, const std::string& text) {
@@ -49,6 +49,10 @@ Result<std::string> joined_range(const WindowWords& words) {
   return words.capture_range.empty() ? "none" : words.capture_range;
 }
 
+bool repeats(const WindowPlan& plan) {
+  return plan.end == WindowEnd::kRepeat || plan.end == WindowEnd::kRepeatShutdown;
+}
+
 Status convert_window(const WindowWords& words, const StepMarker& step_marker, WindowPlan* plan) {
   if (!words.delay_s.empty()) {
     auto delay = parse_seconds("--delay", words.delay_s);
@@ -74,9 +78,14 @@ Status convert_window(const WindowWords& words, const StepMarker& step_marker, W
   if (const char* fault = parse_capture_range_end(words.capture_range_end.c_str(), plan); fault != nullptr) {
     return fail(ErrorCode::kUsage, "--capture-range-end " + words.capture_range_end + ": " + fault);
   }
+  if (plan->kind == WindowKind::kSteps && repeats(*plan) &&
+      counted_marker(*plan, step_marker).kind == StepMarkerKind::kXlaModule) {
+    return fail(ErrorCode::kUsage, "--capture-range-end " + words.capture_range_end +
+                                       ": the executions of an XLA module are counted by each thread, so that a slower "
+                                       "one would open the window again; write none or stop");
+  }
   if (plan->kind != WindowKind::kWhole) return {};
-  const bool repeats = plan->end == WindowEnd::kRepeat || plan->end == WindowEnd::kRepeatShutdown;
-  if (repeats) {
+  if (repeats(*plan)) {
     return fail(ErrorCode::kUsage, "--capture-range-end " + words.capture_range_end + " needs a --capture-range");
   }
   if (plan->end == WindowEnd::kStopShutdown && plan->duration_ns == 0) {
@@ -104,6 +113,10 @@ std::uint32_t convert_trace(const std::string& text, std::vector<std::string>* r
   }
   if (!unsupported.empty()) remarks->push_back("--trace: not recorded here: " + unsupported);
   if (!unknown.empty()) remarks->push_back("--trace: no such kind: " + unknown);
+  if ((kinds & (kTraceNic | kTraceGpu)) != 0) {
+    remarks->push_back(
+        "--trace nic and gpu: counters of network cards and clocks of GPUs are not recorded by this version");
+  }
   if (!has_kind) {
     remarks->push_back("--trace " + text + " names nothing that is recorded here: it is taken as not given");
     return kDefaultTrace;
@@ -158,7 +171,7 @@ Result<Recording> convert_recording(const WindowWords& words, const StepMarker& 
   if (words.buffer_size.empty()) return recording;
   const auto bytes = parse_size(words.buffer_size);
   if (!bytes || *bytes < kLeastBufferBytes) {
-    return fail(ErrorCode::kUsage, "--buffer-size " + words.buffer_size + ": not a size of 1M or more, such as 64M");
+    return fail(ErrorCode::kUsage, "--buffer-size " + words.buffer_size + ": not a size of 4M or more, such as 64M");
   }
   recording.gpu_buffer_bytes = *bytes;
   return recording;

@@ -84,7 +84,9 @@ TEST(WindowOptions, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_THAT(refusal({"--capture-range-end", "soon"}), HasSubstr("write none, stop"));
   EXPECT_THAT(refusal({"--cupti", "off", "-c", "cudaProfilerApi"}), HasSubstr("seen by CUPTI alone"));
   EXPECT_THAT(refusal({"--cupti", "late"}), HasSubstr("write auto, early or off"));
-  EXPECT_THAT(refusal({"--buffer-size", "1000"}), HasSubstr("1M or more"));
+  EXPECT_THAT(refusal({"--buffer-size", "1000"}), HasSubstr("4M or more"));
+  EXPECT_THAT(refusal({"-c", "steps:1-2@module=jit_step", "--capture-range-end", "repeat:3"}),
+              HasSubstr("counted by each thread"));
 }
 
 TEST(WindowOptions, SayWhatCuptiMayTake) {
@@ -99,6 +101,7 @@ TEST(WindowOptions, TraceTakesListsAndSaysWhatItDoesNotKnow) {
   EXPECT_THAT(nsys.remarks, ElementsAre("--trace: not recorded here: osrt, cudnn", "--trace: no such kind: foo",
                                         "--trace leaves nccl out: the job's collective calls are not recorded"));
   EXPECT_THAT(parsed({"-tnccl,sync"}).remarks, IsEmpty());
+  EXPECT_THAT(parsed({"-tnccl,nic"}).remarks, ElementsAre(HasSubstr("not recorded by this version")));
   EXPECT_EQ(parsed({"-t", "none"}).recording.trace, 0u);
   EXPECT_THAT(parsed({"-t", "none"}).remarks, IsEmpty());
   const Options nothing = parsed({"-t", "osrt"});
