@@ -70,7 +70,7 @@ class ForeignReaders(unittest.TestCase):
         words = {value: word for word, value in h5py.check_enum_dtype(nccl["coll"].dtype).items()}
         self.assertEqual([words[value] for value in nccl["coll"][:]], ["AllReduce"] * 5)
         self.assertEqual(words[255], "missing_value")
-        np.testing.assert_array_equal(nccl["gpu_dur_ns"][:], [-1] * 5)
+        np.testing.assert_array_equal(nccl["gpu_dur_ns"][:], [30000, -1, -1, -1, -1])
         np.testing.assert_array_equal(nccl["process_offset"][:], [0, 2, 4, 5])
         nvtx = self.file["events/nvtx"]
         self.assertEqual([self.strings[i] for i in nvtx["name"][:]], ['step "1", α|β', "step 2"])
@@ -124,8 +124,10 @@ class ForeignReaders(unittest.TestCase):
         boot_id = nodes["boot_id"][0]
         boot_id = boot_id.decode() if isinstance(boot_id, bytes) else boot_id
         self.assertEqual(boot_id, "8d5b6f5e-0000-4000-8000-000000000000")
-        for empty in ("devices", "nics"):
-            self.assertEqual(len(pd.read_hdf(self.path, f"job/{empty}")), 0)
+        devices = pd.read_hdf(self.path, "job/devices")
+        self.assertEqual([self.strings[i] for i in devices["name"]], ["puppet GPU"])
+        self.assertEqual(list(devices["ordinal"]), [1])
+        self.assertEqual(len(pd.read_hdf(self.path, "job/nics")), 0)
         diagnostics = pd.read_hdf(self.path, "diagnostics")
         self.assertEqual([self.strings[i] for i in diagnostics["code"]], ["drop.ring"])
 
