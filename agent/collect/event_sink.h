@@ -211,6 +211,10 @@ struct GpuCollector {
   // Never twice in a row the same, never two of them at once. An opening that ends before it was told may be skipped.
   void (*open)() noexcept;
   void (*close)() noexcept;
+  // The window changed on a thread that may not do so: the drain thread, which has none of the process's descriptors,
+  // and so none of the driver's; or exit(), which may not wait for CUPTI. A thread of the collector's own is to call
+  // tell_gpu_collector(). Does not wait. Any thread, any number of times.
+  void (*window_changed)() noexcept;
   // Brackets NCCL's launches (KernelLaunch events): what the calling thread launches in between belongs to `handle`.
   // Always in pairs, never nested.
   void (*begin_launch)(std::uint64_t handle) noexcept;
@@ -229,6 +233,9 @@ struct GpuCollector {
 
 // Makes `collector` known, once a process; opens it if the window is open. Any thread.
 void set_gpu_collector(const GpuCollector* collector) noexcept;
+// Opens or closes it as the window is by now, unless another thread is about to. A thread that shares the process's
+// descriptors.
+void tell_gpu_collector() noexcept;
 // Null as long as there is none.
 const GpuCollector* gpu_collector() noexcept;
 

@@ -11,12 +11,13 @@ namespace {
 
 // All of it under `edge_lock`, which is held for some instructions and a registration, and never while a collector is
 // called: whoever changes the window also tells the collector of GPUs, unless another thread is about to; that one then
-// looks again. So nobody waits for CUPTI but the thread that calls it.
+// looks again. So nobody waits for CUPTI but the thread that calls it. The drain thread, which has no descriptors of
+// the driver, and exit(), which may not hang, have a thread of the collector tell it.
 struct Window {
   WindowMachine machine;
   const GpuCollector* gpus = nullptr;
   bool is_open_for_gpus = false;
-  bool is_telling_gpus = false;
+  std::atomic<bool> is_telling_gpus{false};  // cleared without the lock where that is refused
 };
 constinit Window window;
 constinit BoundedLock edge_lock;
@@ -55,10 +56,15 @@ void apply(WindowChange change, spool::WindowCause cause, std::uint64_t step) no
   if (window.machine.asks_shutdown()) asks_shutdown.store(true, std::memory_order_release);
 }
 
+// With the lock.
+bool are_gpus_behind() noexcept {
+  return window.gpus != nullptr && window.is_open_for_gpus != window.machine.is_open();
+}
+
 // Called with the lock, which it gives up.
 void tell_gpus_and_unlock() noexcept {
-  while (!window.is_telling_gpus && window.gpus != nullptr && window.is_open_for_gpus != window.machine.is_open()) {
-    window.is_telling_gpus = true;
+  while (!window.is_telling_gpus.load() && are_gpus_behind()) {
+    window.is_telling_gpus.store(true);
     window.is_open_for_gpus = window.machine.is_open();
     const GpuCollector* gpus = window.gpus;
     const bool opens = window.is_open_for_gpus;
@@ -68,11 +74,18 @@ void tell_gpus_and_unlock() noexcept {
     } else {
       gpus->close();
     }
-    // Whoever holds the lock never waits, so neither is this refused; if it is, the next edge goes on from here.
-    if (!edge_lock.lock()) return;
-    window.is_telling_gpus = false;
+    // Refused to a signal handler that interrupts the holder: the next edge goes on from here.
+    if (!edge_lock.lock()) return window.is_telling_gpus.store(false);
+    window.is_telling_gpus.store(false);
   }
   edge_lock.unlock();
+}
+
+// The same where CUPTI may not be called.
+void have_gpus_told_and_unlock() noexcept {
+  const GpuCollector* gpus = are_gpus_behind() ? window.gpus : nullptr;
+  edge_lock.unlock();
+  if (gpus != nullptr) gpus->window_changed();
 }
 
 bool is_recording() noexcept {
@@ -122,7 +135,7 @@ std::int64_t pass_window_time() noexcept {
   const WindowChange change = window.machine.pass_time(clock_ns(CLOCK_MONOTONIC));
   apply(change, window.machine.time_cause(), 0);
   const std::int64_t next_ns = window.machine.next_edge_ns();
-  tell_gpus_and_unlock();
+  have_gpus_told_and_unlock();
   return next_ns;
 }
 
@@ -138,7 +151,7 @@ void end_window(spool::WindowCause cause) noexcept {
   if (last != WindowState::kDone) detail::capture.store(detail::kCaptureOver);
   apply(window.machine.end_for_good(), cause, 0);
   session.slot->window.store(last, std::memory_order_release);
-  tell_gpus_and_unlock();
+  have_gpus_told_and_unlock();
 }
 
 std::uint32_t content_began(spool::WindowCause cause, std::uint64_t step) noexcept {
@@ -162,6 +175,10 @@ void set_gpu_collector(const GpuCollector* gpus) noexcept {
   if (!edge_lock.lock()) return;
   window.gpus = gpus;
   tell_gpus_and_unlock();
+}
+
+void tell_gpu_collector() noexcept {
+  if (edge_lock.lock()) tell_gpus_and_unlock();
 }
 
 const GpuCollector* gpu_collector() noexcept {

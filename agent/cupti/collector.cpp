@@ -115,12 +115,12 @@ void end_launch() noexcept {
 }
 
 std::size_t fill_block(std::uint8_t* payload, std::size_t capacity, std::uint64_t* event_count) noexcept {
-  start_flusher();
   return collector.filler.fill(payload, capacity, event_count);
 }
 
-constexpr collect::GpuCollector kHooks{
-    open, close, begin_launch, end_launch, fill_block, ask_flusher_to_finish, is_flusher_finished, finish_flusher};
+constexpr collect::GpuCollector kHooks{open,          close,      ask_flusher_to_tell,   begin_launch,
+                                       end_launch,    fill_block, ask_flusher_to_finish, is_flusher_finished,
+                                       finish_flusher};
 
 // `why` is collector.note. The window opens with cudaProfilerStart: without CUPTI it never does.
 void publish_unavailable(TextBuffer* why) noexcept {
@@ -210,6 +210,10 @@ void initialize() noexcept {
     take_place();
     return;
   }
+  if (!start_flusher()) {
+    why.append("no thread to ask CUPTI for records");
+    return publish_unavailable(&why);
+  }
   // Graphs must be known before they are instantiated, so their kinds are enabled outside of the window too.
   if (collector.takes_early && take_place() && (plan.trace & kTraceGraph) != 0) {
     collector.spans.leave_out_others();
@@ -217,6 +221,7 @@ void initialize() noexcept {
   }
   collect::set_gpu_collector(&kHooks);
   collector.is_ready.store(true, std::memory_order_release);
+  wake_flusher();
 }
 
 }  // namespace jaxprof::cupti

@@ -27,12 +27,13 @@ constexpr std::int64_t kLingerNs = 2'000 * kMillisecondNs;  // how long a window
 constexpr std::int64_t kDrainNs = 2'000 * kMillisecondNs;   // what has not ended by then is asked for as it is
 constexpr std::int64_t kClosingNs = 200 * kMillisecondNs;   // an opening waits so long for kinds to be disabled
 constexpr std::int64_t kSilenceNs = 10'000 * kMillisecondNs;
-constexpr std::size_t kStackBytes = 256U << 10;
+constexpr std::size_t kStackBytes = 8U << 20;  // CUPTI's and the driver's code runs on it
 
 std::atomic<std::uint32_t> wake_word{0};
 std::atomic<std::uint32_t> closings{0};  // that have ended
 enum : std::uint32_t { kNotStarted, kRunning, kFinishing, kFinished };
 std::atomic<std::uint32_t> state{kNotStarted};
+std::atomic<bool> is_asked_to_tell{false};
 std::atomic<std::int64_t> finish_deadline_ns{0};  // CLOCK_MONOTONIC; 0: nobody has asked
 std::atomic<bool> has_given_up{false};            // on the last flush
 
@@ -50,9 +51,12 @@ bool is_dead() noexcept {
 class Flusher {
  public:
   void run() noexcept {
+    wait_until_ready();
+    last_flush_ns_ = clock_ns(CLOCK_MONOTONIC);  // the first comes a second later: cuInit has gone on by then
     while (state.load(std::memory_order_acquire) == kRunning) {
       const std::uint32_t seen = wake_word.load(std::memory_order_acquire);
       if (is_dead()) return;
+      if (is_asked_to_tell.exchange(false, std::memory_order_acq_rel)) collect::tell_gpu_collector();
       const std::int64_t pause_ns = step(clock_ns(CLOCK_MONOTONIC));
       futex(&wake_word, FUTEX_WAIT, seen, pause_ns);
     }
@@ -60,6 +64,17 @@ class Flusher {
   }
 
  private:
+  // Until initialize() is over. Neither CUPTI nor CUDA is called meanwhile: the thread would wait for the lock of
+  // cuInit.
+  static void wait_until_ready() noexcept {
+    for (;;) {
+      const std::uint32_t seen = wake_word.load(std::memory_order_acquire);
+      if (collector.is_ready.load(std::memory_order_acquire)) return;
+      if (state.load(std::memory_order_acquire) != kRunning) return;
+      futex(&wake_word, FUTEX_WAIT, seen, kFlushNs);
+    }
+  }
+
   // Does what is due and returns how long there is nothing to do.
   std::int64_t step(std::int64_t now_ns) noexcept {
     const Phase phase = collector.phase.load(std::memory_order_acquire);
@@ -192,6 +207,7 @@ class Flusher {
 
   // The process ends. A last wait for kernels that still run takes half of the time.
   void finish() noexcept {
+    collect::tell_gpu_collector();
     if (collector.subscriber.is_subscribed()) {
       stop_collection();
       const std::int64_t deadline = finish_deadline_ns.load(std::memory_order_acquire);
@@ -249,12 +265,11 @@ bool create_thread() noexcept {
 
 }  // namespace
 
-void start_flusher() noexcept {
-  if (state.load(std::memory_order_acquire) != kNotStarted || is_dead()) return;
-  if (!collector.is_ready.load(std::memory_order_acquire)) return;
-  if (collector.phase.load(std::memory_order_acquire) == Phase::kIdle) return;
-  std::uint32_t expected = kNotStarted;
-  if (state.compare_exchange_strong(expected, kRunning) && !create_thread()) state.store(kNotStarted);
+bool start_flusher() noexcept {
+  state.store(kRunning, std::memory_order_release);
+  if (create_thread()) return true;
+  state.store(kNotStarted, std::memory_order_release);
+  return false;
 }
 
 bool wait_while_closing() noexcept {
@@ -273,9 +288,13 @@ void wake_flusher() noexcept {
   syscall(SYS_futex, &wake_word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
 }
 
+void ask_flusher_to_tell() noexcept {
+  is_asked_to_tell.store(true, std::memory_order_release);
+  wake_flusher();
+}
+
 void ask_flusher_to_finish(std::uint32_t timeout_ms) noexcept {
   if (is_dead()) return;
-  start_flusher();
   std::int64_t nobody = 0;
   finish_deadline_ns.compare_exchange_strong(
       nobody, clock_ns(CLOCK_MONOTONIC) + std::int64_t{timeout_ms} * kMillisecondNs, std::memory_order_acq_rel);

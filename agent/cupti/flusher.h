@@ -8,9 +8,9 @@
 
 namespace jaxprof::cupti {
 
-// Starts the thread once there is something for it to do, not before initialize() has returned: it would wait for the
-// lock of cuInit. Drain thread, and exit.
-void start_flusher() noexcept;
+// Makes the thread; false if the system gives none. It does nothing but sleep until wake_flusher() is called with
+// `is_ready` set. On a thread of the program, whose descriptors it then shares: CUPTI needs those of the driver.
+bool start_flusher() noexcept;
 
 // The flusher disables kinds or gives the place back: waits for the end of that, for a bounded time. False if that was
 // not enough. Any thread, inside a callback too.
@@ -18,6 +18,9 @@ bool wait_while_closing() noexcept;
 
 // There is something to do now. Any thread, inside a callback too.
 void wake_flusher() noexcept;
+
+// The same, and that is to tell the collector what the window is by now. Any thread.
+void ask_flusher_to_tell() noexcept;
 
 // Asks for the last flush, for which there are `timeout_ms` from the first time that it is asked; returns at once. The
 // thread ends when all has come, or hangs in CUPTI. Any thread.

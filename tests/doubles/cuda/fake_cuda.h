@@ -32,6 +32,7 @@
 //   MULTIPLE=1             several _v2 subscribers: 1 accepted from 13.3 on, 0 refused with 39
 //   V2_RESULT=0            result of cuptiGetTimestamp_v2 (27: an old driver)
 //   FLUSH_HANG=0           1: cuptiActivityFlushAll never returns; 2: only the forced one
+//   DISABLE_HANG=0         1: cuptiActivityDisable never returns
 //   FLUSH_US=0             it takes so long
 //   CROSS_THREAD=0         1: buffers are completed by another thread while Flush or Disable waits: a lock that the
 //                          caller holds and its callback wants shows as violation lock_across
@@ -134,6 +135,7 @@ struct FakeCuptiCounts {
   uint64_t flush_in_callback;  // cuptiActivityFlushAll inside buffer or resource callbacks
   uint64_t lock_across;        // see CROSS_THREAD
   uint64_t calls_in_child;     // any CUPTI call in a forked child
+  uint64_t no_descriptors;     // a call that needs what cuInit opened, on a thread whose descriptor table lacks it
   uint64_t buffer_not_zeroed;  // promised by attribute ZEROED_OUT_ACTIVITY_BUFFER, and not kept
   uint64_t finalize_calls;
   uint64_t timestamp_callbacks;  // cuptiActivityRegisterTimestampCallback calls

@@ -109,6 +109,8 @@ class Driver {
   // The observer's index; -1: too many.
   virtual int attach(Observer* observer) = 0;
   virtual bool is_initialized() = 0;
+  // What cuInit has opened: whoever works with the driver needs it. -1: not yet.
+  virtual int descriptor() = 0;
   virtual std::int64_t now_gpu_ns() = 0;
   // The process's one place for a tool. False: taken, and `holder` says by whom.
   virtual bool take_slot(const std::string& name, bool is_shared, std::string* holder) = 0;

@@ -93,6 +93,46 @@ TEST(GpuCollectorEnd, LosesOnlyTheTimeoutToACuptiThatHangs) {
   EXPECT_EQ(run.trace().footer()->record.reason, static_cast<std::uint32_t>(spool::FooterReason::kExit));
 }
 
+// The window is open until exit(), and kinds are disabled then.
+TEST(GpuCollectorEnd, LosesOnlyTheTimeoutToACuptiThatCannotBeDisabled) {
+  GpuRun run;
+  run.set("FAKE_CUPTI_DISABLE_HANG=1");
+  ASSERT_EQ(run.run("--steps 2 --exit exit --exit-code 7"), 7);
+  const rundir::SpoolTrace trace = run.trace();
+  ASSERT_TRUE(trace.footer());
+  EXPECT_EQ(trace.footer()->record.reason, static_cast<std::uint32_t>(spool::FooterReason::kExit));
+}
+
+TEST(GpuCollectorEnd, EndsTheRecordingBesideACuptiThatCannotBeDisabled) {
+  GpuRun run;
+  run.set("FAKE_CUPTI_DISABLE_HANG=1");
+  const std::jthread wrapper([&run](const std::stop_token& end) {
+    while (run.log("iteration").size() < 3 && !end.stop_requested())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    run.page().stop.store(StopReason::kDeadline);
+  });
+  ASSERT_EQ(run.run("--steps 3 --linger-ms 3000"), 0);
+  const rundir::SpoolTrace trace = run.trace();
+  ASSERT_TRUE(trace.footer());
+  EXPECT_EQ(trace.footer()->record.reason, static_cast<std::uint32_t>(spool::FooterReason::kDeadline));
+}
+
+TEST(GpuCollectorEnd, CallsCuptiOnlyOnThreadsWithTheDriversDescriptors) {
+  GpuRun run;
+  run.plan().window.delay_ns = 100'000'000;
+  run.plan().window.duration_ns = 1'500'000'000;
+  const std::jthread wrapper([&run](const std::stop_token& end) {
+    while (run.log("iteration").size() < 20 && !end.stop_requested())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    run.page().stop.store(StopReason::kDeadline);
+  });
+  ASSERT_EQ(run.run("--steps 20 --period-us 50000 --work kernel:2 --linger-ms 500"), 0);
+  EXPECT_GT(run.count("enables"), 0);
+  EXPECT_GT(run.count("disables"), 0);
+  EXPECT_GT(run.count("flushes"), 0);
+  EXPECT_THAT(run.violations(), IsEmpty());
+}
+
 TEST(GpuCollectorEnd, EndsWithCuptiWhereThatEndsItself) {
   GpuRun run;
   run.set("FAKE_CUPTI_FATAL_AFTER=10");

@@ -95,6 +95,7 @@ TEST(GpuCollectorWindow, TakesThePlaceWhenTheWindowOpens) {
   EXPECT_FALSE(trace.gpu().devices.empty()) << "of what exists already";
   EXPECT_FALSE(trace.gpu().context_devices.empty());
   EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kShared);
+  EXPECT_THAT(run.violations(), IsEmpty());
 }
 
 // The first kernel is launched inside the window and ends after it, the second is launched when all of it has come.

@@ -62,6 +62,7 @@ ProcessSlot* process_slot() noexcept {
 void profiler_started() noexcept {}
 void profiler_stopped() noexcept {}
 void set_gpu_collector(const GpuCollector*) noexcept {}
+void tell_gpu_collector() noexcept {}
 void wake_for_activities() noexcept {}
 
 }  // namespace jaxprof::collect

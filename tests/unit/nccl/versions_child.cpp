@@ -161,6 +161,7 @@ std::atomic<std::uint64_t> last_handle{0};
 constexpr collect::GpuCollector kCountingCollector = {
     []() noexcept {},
     []() noexcept {},
+    []() noexcept {},
     [](std::uint64_t handle) noexcept {
       ++begun;
       last_handle = handle;

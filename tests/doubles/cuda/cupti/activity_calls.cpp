@@ -1,5 +1,7 @@
 #include "tests/doubles/cuda/cupti/activity_calls.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,8 +12,13 @@
 
 namespace jaxprof::fake_cuda {
 
+void hang() {
+  for (;;) pause();
+}
+
 CUptiResult enable_kind(Client& client, CUpti_ActivityKind kind, bool dumps) {
   ++counts().enables;
+  need_descriptors("cuptiActivityEnable");
   if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= kKindLimit || record_stride(cupti_version(), kind) == 0) {
     return remember(CUPTI_ERROR_INVALID_KIND);
   }
@@ -35,6 +42,8 @@ CUptiResult enable_kind(Client& client, CUpti_ActivityKind kind, bool dumps) {
 
 CUptiResult disable_kind(Client& client, CUpti_ActivityKind kind) {
   ++counts().disables;
+  need_descriptors("cuptiActivityDisable");
+  if (cupti_switches()[CuptiSwitch::kDisableHang] != 0) hang();
   if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= kKindLimit || record_stride(cupti_version(), kind) == 0) {
     return remember(CUPTI_ERROR_INVALID_KIND);
   }

@@ -9,6 +9,7 @@
 namespace jaxprof::fake_cuda {
 
 CUptiResult enable_kind(Client& client, CUpti_ActivityKind kind, bool dumps);
+[[noreturn]] void hang();
 CUptiResult disable_kind(Client& client, CUpti_ActivityKind kind);
 CUptiResult set_attribute(Client& client, CUpti_ActivityAttribute attribute, const size_t* size, const void* value);
 CUptiResult get_attribute(Client& client, CUpti_ActivityAttribute attribute, size_t* size, void* value);

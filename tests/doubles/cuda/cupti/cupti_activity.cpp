@@ -2,7 +2,6 @@
 
 #include <cupti.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tests/doubles/cuda/cupti/activity_calls.h"
 #include "tests/doubles/cuda/cupti/cupti_switches.h"
@@ -10,14 +9,6 @@
 #include "tests/doubles/cuda/cupti/misuse.h"
 
 using namespace jaxprof::fake_cuda;
-
-namespace {
-
-[[noreturn]] void hang() {
-  for (;;) pause();
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -59,6 +50,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag) {
     return remember(CUPTI_ERROR_INVALID_OPERATION);
   }
   ++counts().flushes;
+  need_descriptors("cuptiActivityFlushAll");
   if (is_forced) ++counts().forced_flushes;
   const std::int64_t hanging = setting[CuptiSwitch::kFlushHang];
   if (hanging == 1 || (hanging == 2 && is_forced)) hang();

@@ -26,6 +26,7 @@ CUptiResult refuse(CUptiResult result) {
 CUptiResult subscribe(Client* client, CUpti_CallbackFunc callback, void* data, const std::string& name, bool is_shared,
                       std::string* holder) {
   Tool& tool = Tool::get();
+  need_descriptors("cuptiSubscribe");
   if (const std::int64_t result = cupti_switches()[CuptiSwitch::kSubscribeResult]; result != 0) {
     *holder = "nsys";
     return refuse(static_cast<CUptiResult>(result));
@@ -92,6 +93,7 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
   if (const CUptiResult result = may_run_v2("cuptiUnsubscribe", subscriber, &client); result != CUPTI_SUCCESS) {
     return result;
   }
+  need_descriptors("cuptiUnsubscribe");
   client->unsubscribe();
   Tool::get().driver()->leave_slot(client->is_shared);
   return CUPTI_SUCCESS;

@@ -1,5 +1,8 @@
 #include "tests/doubles/cuda/cupti/guard.h"
 
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
 #include "tests/doubles/cuda/cupti/misuse.h"
 
 namespace jaxprof::fake_cuda {
@@ -31,6 +34,16 @@ CUptiResult may_run_v2(const char* function, CUpti_SubscriberHandle handle, Clie
   if (result != CUPTI_SUCCESS) return result;
   *client = Tool::get().find(handle);
   return remember(*client == nullptr ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS);
+}
+
+// cuInit has opened /dev/null.
+void need_descriptors(const char* function) {
+  Driver* const driver = Tool::get().driver();
+  const int descriptor = driver != nullptr ? driver->descriptor() : -1;
+  if (descriptor < 0) return;
+  struct stat file {};
+  if (fstat(descriptor, &file) == 0 && S_ISCHR(file.st_mode) && file.st_rdev == makedev(1, 3)) return;
+  violation(counts().no_descriptors, "no_descriptors", function);
 }
 
 }  // namespace jaxprof::fake_cuda

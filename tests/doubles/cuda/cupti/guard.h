@@ -14,6 +14,9 @@ CUptiResult may_run(const char* function);
 CUptiResult may_run_v1(const char* function);
 // The same for a _v2 function of one subscriber, which is found.
 CUptiResult may_run_v2(const char* function, CUpti_SubscriberHandle handle, Client** client);
+// Reports a thread whose descriptor table lacks what cuInit opened: the real driver's requests would fail there, or go
+// to another file. For functions that go through to the driver.
+void need_descriptors(const char* function);
 // Keeps `result` for cuptiGetLastError.
 CUptiResult remember(CUptiResult result);
 

@@ -25,6 +25,7 @@ void each_count(Counts& all, const Visit& visit) {
   visit("flush_in_callback", all.flush_in_callback);
   visit("lock_across", all.lock_across);
   visit("calls_in_child", all.calls_in_child);
+  visit("no_descriptors", all.no_descriptors);
   visit("buffer_not_zeroed", all.buffer_not_zeroed);
   visit("finalize_calls", all.finalize_calls);
   visit("timestamp_callbacks", all.timestamp_callbacks);

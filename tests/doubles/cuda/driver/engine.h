@@ -20,7 +20,8 @@ class Engine final : public Driver {
 
   GpuClock clock;
   Delivery delivery;
-  std::atomic<bool> is_ready{false};  // cuInit is done
+  std::atomic<bool> is_ready{false};       // cuInit is done
+  std::atomic<int> device_descriptor{-1};  // of a device file, from cuInit on
   std::atomic<void (*)(const FakeCudaOperation*, void*)> truth{nullptr};
   std::atomic<void*> truth_data{nullptr};
 
@@ -61,6 +62,7 @@ class Engine final : public Driver {
   // ---- Driver
   int attach(Observer* observer) override;
   bool is_initialized() override { return is_ready; }
+  int descriptor() override { return device_descriptor; }
   std::int64_t now_gpu_ns() override { return clock.of_raw(raw_now_ns()); }
   bool take_slot(const std::string& name, bool is_shared, std::string* holder) override;
   void leave_slot(bool is_shared) override;
