@@ -48,6 +48,8 @@ class LaunchLedger {
   void note(std::uint32_t correlation, std::uint8_t what) noexcept {
     if (correlation == 0) return;
     Slot& slot = slots_[correlation % kSlots];
+    // What is late for its slot is not remembered: it must not take the place of what is waited for. Numbers wrap.
+    if (slot.seen != 0 && static_cast<std::int32_t>(slot.correlation - correlation) > 0) return;
     const std::uint8_t before = slot.correlation == correlation ? slot.seen : 0;
     const auto after = static_cast<std::uint8_t>(before | what);
     const int change = (after == kCall ? 1 : 0) - (slot.seen == kCall ? 1 : 0);

@@ -39,6 +39,22 @@ TEST(LaunchLedger, ForgetsLaunchesThatNeverYieldWork) {
   EXPECT_TRUE(ledger->has_call(99'999));
 }
 
+// CUPTI gives buffers of calls and of work back as it likes.
+TEST(LaunchLedger, LosesNoneWhereAllWorkOrAllCallsComeFirst) {
+  for (const bool has_work_first : {true, false}) {
+    for (const std::uint32_t first : {1U, 0x7fffff00U, 0xffffff00U}) {
+      const auto ledger = std::make_unique<LaunchLedger>();
+      for (std::uint32_t i = 0; i < 20'000; ++i) {
+        has_work_first ? ledger->add_work(first + i) : ledger->add_call(first + i);
+      }
+      for (std::uint32_t i = 0; i < 20'000; ++i) {
+        has_work_first ? ledger->add_call(first + i) : ledger->add_work(first + i);
+      }
+      EXPECT_EQ(ledger->open_launches(), 0U) << first;
+    }
+  }
+}
+
 TEST(LaunchLedger, ForgetsWhatIsOpenWhenItIsAskedTo) {
   const auto ledger = std::make_unique<LaunchLedger>();
   ledger->add_call(1);
