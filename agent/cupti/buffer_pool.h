@@ -16,7 +16,7 @@ namespace jaxprof::cupti {
 
 class BufferPool {
  public:
-  static constexpr std::size_t kBufferBytes = 1U << 20;
+  static constexpr std::size_t kBufferBytes = 256U << 10;
   static constexpr std::uint32_t kMinBuffers = 4;
   static constexpr std::size_t kDiscardBytes = 64U << 10;
   static constexpr std::uint32_t kDiscardBuffers = 64;
@@ -54,6 +54,9 @@ class BufferPool {
   std::uint32_t buffer_count() const noexcept { return buffer_count_; }
   // Buffers that CUPTI holds, throw-away ones among them.
   std::uint32_t held_by_cupti() const noexcept { return held_.load(std::memory_order_acquire); }
+  // From 13.0 on CUPTI takes buffers for each thread, and keeps them beyond the thread's end: is half of the pool
+  // there?
+  bool is_scarce() const noexcept { return 2 * held_by_cupti() >= buffer_count_; }
   // Buffers that came back with records and have not been read.
   std::uint32_t unread() const noexcept { return unread_.load(std::memory_order_acquire); }
   // Buffers that CUPTI has been given so far; does it still hold one of the first `takes`?

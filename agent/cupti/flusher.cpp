@@ -19,13 +19,14 @@ namespace jaxprof::cupti {
 namespace {
 
 constexpr std::int64_t kMillisecondNs = 1'000'000;
-constexpr std::int64_t kFlushNs = 1'000 * kMillisecondNs;   // while open
-constexpr std::int64_t kPollNs = 20 * kMillisecondNs;       // while draining
-constexpr std::int64_t kLastPollNs = 2 * kMillisecondNs;    // while the process waits to end
-constexpr std::int64_t kReadNs = 500 * kMillisecondNs;      // the drain thread reads gigabytes in that time
-constexpr std::int64_t kLingerNs = 2'000 * kMillisecondNs;  // how long a window that may reopen keeps its kinds
-constexpr std::int64_t kDrainNs = 2'000 * kMillisecondNs;   // what has not ended by then is asked for as it is
-constexpr std::int64_t kClosingNs = 200 * kMillisecondNs;   // an opening waits so long for kinds to be disabled
+constexpr std::int64_t kFlushNs = 1'000 * kMillisecondNs;     // while open
+constexpr std::int64_t kPollNs = 20 * kMillisecondNs;         // while draining
+constexpr std::int64_t kScarceFlushNs = 50 * kMillisecondNs;  // while CUPTI holds half of the pool
+constexpr std::int64_t kLastPollNs = 2 * kMillisecondNs;      // while the process waits to end
+constexpr std::int64_t kReadNs = 500 * kMillisecondNs;        // the drain thread reads gigabytes in that time
+constexpr std::int64_t kLingerNs = 2'000 * kMillisecondNs;    // how long a window that may reopen keeps its kinds
+constexpr std::int64_t kDrainNs = 2'000 * kMillisecondNs;     // what has not ended by then is asked for as it is
+constexpr std::int64_t kClosingNs = 200 * kMillisecondNs;     // an opening waits so long for kinds to be disabled
 constexpr std::int64_t kSilenceNs = 10'000 * kMillisecondNs;
 constexpr std::size_t kStackBytes = 8U << 20;  // CUPTI's and the driver's code runs on it
 
@@ -34,6 +35,7 @@ std::atomic<std::uint32_t> closings{0};  // that have ended
 enum : std::uint32_t { kNotStarted, kRunning, kFinishing, kFinished };
 std::atomic<std::uint32_t> state{kNotStarted};
 std::atomic<bool> is_asked_to_tell{false};
+std::atomic<bool> is_flush_asked{false};          // since the last one
 std::atomic<std::int64_t> finish_deadline_ns{0};  // CLOCK_MONOTONIC; 0: nobody has asked
 std::atomic<bool> has_given_up{false};            // on the last flush
 
@@ -83,12 +85,12 @@ class Flusher {
       case Phase::kIdle:
         return kFlushNs;
       case Phase::kOpen:
-        if (now_ns - last_flush_ns_ >= kFlushNs) {
+        if (is_flush_due(now_ns)) {
           flush_regularly();
           warn_of_silence(now_ns);
           last_flush_ns_ = now_ns;
         }
-        return kFlushNs;
+        return collector.pool.is_scarce() ? kScarceFlushNs : kFlushNs;
       case Phase::kLingering:
         return linger(now_ns);
       case Phase::kDraining:
@@ -100,7 +102,12 @@ class Flusher {
     return kFlushNs;
   }
 
+  bool is_flush_due(std::int64_t now_ns) const noexcept {
+    return now_ns - last_flush_ns_ >= (collector.pool.is_scarce() ? kScarceFlushNs : kFlushNs);
+  }
+
   void flush_regularly() noexcept {
+    is_flush_asked.store(false, std::memory_order_relaxed);
     collector.library.functions.flush_all(0);
     count_dropped();
     register_gpu_clock(&collector.subscriber);
@@ -122,7 +129,7 @@ class Flusher {
   std::int64_t linger(std::int64_t now_ns) noexcept {
     const std::int64_t closed_for_ns = now_ns - collector.closed_ns.load(std::memory_order_acquire);
     const bool is_due = closed_for_ns >= kLingerNs && !collector.keeps_enabled;
-    if (now_ns - last_flush_ns_ >= kFlushNs) {
+    if (is_flush_due(now_ns)) {
       flush_regularly();
       last_flush_ns_ = now_ns;
     } else if (is_due) {
@@ -286,6 +293,10 @@ bool wait_while_closing() noexcept {
 void wake_flusher() noexcept {
   wake_word.fetch_add(1, std::memory_order_acq_rel);
   syscall(SYS_futex, &wake_word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
+}
+
+void ask_for_flush() noexcept {
+  if (!is_flush_asked.exchange(true, std::memory_order_relaxed)) wake_flusher();
 }
 
 void ask_flusher_to_tell() noexcept {

@@ -19,7 +19,10 @@ bool wait_while_closing() noexcept;
 // There is something to do now. Any thread, inside a callback too.
 void wake_flusher() noexcept;
 
-// The same, and that is to tell the collector what the window is by now. Any thread.
+// CUPTI holds much of the pool: asks for buffers sooner than in turn. Any thread, inside a callback too.
+void ask_for_flush() noexcept;
+
+// There is something to do, and that is to tell the collector what the window is by now. Any thread.
 void ask_flusher_to_tell() noexcept;
 
 // Asks for the last flush, for which there are `timeout_ms` from the first time that it is asked; returns at once. The
