@@ -60,10 +60,12 @@ class RealCupti : public testing::TestWithParam<int> {
   std::vector<spool::Event> read() {
     std::size_t capacity = 0;
     std::uint8_t* buffer = pool_.take(&capacity);
+    EXPECT_LE(bytes_.size(), capacity);
+    if (bytes_.size() > capacity) return {};
     std::memcpy(buffer, bytes_.data(), bytes_.size());
     EXPECT_EQ(pool_.give(buffer, bytes_.size()), BufferPool::Returned::kToRead);
     std::vector<spool::Event> events;
-    static std::vector<std::uint8_t> payload(64 << 10);
+    static std::vector<std::uint8_t> payload(8 << 10);
     std::uint64_t count = 0;
     while (const std::size_t bytes = filler_.fill(payload.data(), payload.size(), &count)) {
       spool::EventDecoder decoder(payload.data(), bytes);
@@ -148,12 +150,12 @@ TEST_P(RealCupti, NamesCallsAsNvidiaDoes) {
 }
 
 TEST_P(RealCupti, FillsSeveralBlocksFromOneBuffer) {
-  for (std::uint32_t i = 0; i < 4000; ++i)
+  for (std::uint32_t i = 0; i < 1000; ++i)
     append(make_kernel<CUpti_ActivityKernel13>("k", 1000 + 90 * i, 1050 + 90 * i, i));
   const std::vector<spool::Event> events = read();
-  ASSERT_EQ(events.size(), 4000U);
+  ASSERT_EQ(events.size(), 1000U);
   EXPECT_GT(blocks_, 1);
-  for (std::uint32_t i = 0; i < 4000; ++i) ASSERT_EQ(events[i].stamp, 1000 + 90 * i);
+  for (std::uint32_t i = 0; i < 1000; ++i) ASSERT_EQ(events[i].stamp, 1000 + 90 * i);
 }
 
 TEST_P(RealCupti, HasCuptiWalkABufferThatTheLengthsDoNotFit) {
