@@ -116,6 +116,7 @@ PublishedProcess SlotCopy::finish(NameClaims& names, const Pace& pace, std::span
   for (const auto& drops : slot_.drops) {
     process.dropped = add_count(process.dropped, drops.load(std::memory_order_relaxed));
   }
+  if (end_ == End::kSaved) process.dropped = add_count(process.dropped, lost_gpu_buffers());
   return process;
 }
 
@@ -169,13 +170,19 @@ void SlotCopy::find_end() {
   }
 }
 
+// It is in no file, but in memory that is gone.
+std::uint64_t SlotCopy::lost_gpu_buffers() const {
+  return slot_.gpu_buffers_held.load(std::memory_order_acquire);
+}
+
 // What the process had recorded and not written when it was killed, crashed, left by _exit or became another image by
 // exec. True if its spool is complete now.
 bool SlotCopy::save_rings() {
   if (size_of(spool_path_) <= 0) return false;
   std::vector<spool::CounterRecord> counters;
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(Drop::kCount); ++i) {
-    const std::uint64_t count = slot_.drops[i].load(std::memory_order_relaxed);
+    std::uint64_t count = slot_.drops[i].load(std::memory_order_relaxed);
+    if (i == static_cast<std::uint32_t>(Drop::kGpuUnflushed)) count += lost_gpu_buffers();
     if (count > 0) counters.push_back({i, 0, count});
   }
   const std::string ring_name = text_of(slot_.ring_name);

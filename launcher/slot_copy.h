@@ -46,6 +46,8 @@ class SlotCopy {
   // Looks how the spool ends by now, and saves the rings of a process that has died.
   void find_end();
   bool save_rings();
+  // Of a process that has died: the buffers with records of its GPUs that went with it.
+  std::uint64_t lost_gpu_buffers() const;
   Status publish(NameClaims& names, const Pace& pace, std::span<char> room, bool is_last);
   Status open_copy(NameClaims& names);
   // Up to offset `end` of the spool, or to its end.

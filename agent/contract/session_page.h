@@ -112,6 +112,8 @@ struct ProcessSlot {
   std::atomic<GpuMode> gpu_mode;
   std::atomic<std::uint32_t> cupti_version;  // cuptiGetVersion; 0: none loaded
   char gpu_note[192];                        // one line, "" if there is nothing to say; written before `gpu_mode`
+  // Buffers that CUPTI was given and that are not in the spool yet: what a process that dies takes with it.
+  std::atomic<std::uint32_t> gpu_buffers_held;
   std::atomic<WindowState> window;
   std::atomic<std::uint32_t> segments;  // openings so far
   std::atomic<std::uint64_t> events;

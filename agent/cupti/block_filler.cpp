@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/collect/event_sink.h"
+#include "agent/cupti/status.h"
 
 namespace jaxprof::cupti {
 namespace {
@@ -135,6 +136,7 @@ bool BlockFiller::ask_cupti(std::uint32_t* kind, Record* record) noexcept {
 void BlockFiller::end_buffer() noexcept {
   has_buffer_ = false;
   pool_->recycle(buffer_, cleared_);
+  note_buffer_done();
 }
 
 }  // namespace jaxprof::cupti

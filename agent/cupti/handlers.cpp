@@ -5,15 +5,19 @@
 
 #include "agent/collect/event_sink.h"
 #include "agent/cupti/collector.h"
+#include "agent/cupti/flusher.h"
 #include "agent/cupti/gpu_clock.h"
 #include "agent/cupti/resources.h"
+#include "agent/cupti/status.h"
 
 namespace jaxprof::cupti {
 namespace {
 
 void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
   *buffer = collector.pool.take(bytes);
+  if (*buffer != nullptr) note_buffer_held();
   *max_records = 0;  // as many as fit
+  if (collector.pool.is_scarce()) ask_for_flush();
 }
 
 void complete_buffer(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
@@ -26,8 +30,11 @@ void complete_buffer(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
     case BufferPool::Returned::kDiscarded:
       collect::count_drop(Drop::kGpuBuffersFull, collector.strides.count(buffer, valid_bytes));
       collector.pool.release_discarded(buffer, valid_bytes);
+      note_buffer_done();
       break;
     case BufferPool::Returned::kEmpty:
+      note_buffer_done();
+      break;
     case BufferPool::Returned::kForeign:
       break;
   }

@@ -1,6 +1,7 @@
 #include "agent/cupti/status.h"
 
 #include "agent/collect/event_sink.h"
+#include "agent/cupti/collector.h"
 
 namespace jaxprof::cupti {
 
@@ -16,6 +17,20 @@ void publish_status(GpuMode mode, const Library& library, const char* note) noex
   state.library = library.path[0] != '\0' ? collect::intern(library.path) : spool::kNoString;
   state.note = note[0] != '\0' ? collect::intern(note) : spool::kNoString;
   collect::append_state(spool::StateKind::kGpuCollector, &state, sizeof state);
+}
+
+// A forked child shares the page, and its buffers are none.
+void note_buffer_held() noexcept {
+  ProcessSlot* slot = collect::process_slot();
+  if (slot != nullptr && !collector.is_dead.load(std::memory_order_relaxed)) {
+    slot->gpu_buffers_held.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void note_buffer_done() noexcept {
+  if (ProcessSlot* slot = collect::process_slot(); slot != nullptr) {
+    slot->gpu_buffers_held.fetch_sub(1, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace jaxprof::cupti

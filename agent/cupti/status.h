@@ -14,4 +14,9 @@ inline constexpr std::size_t kNoteBytes = 768;
 // callback.
 void publish_status(GpuMode mode, const Library& library, const char* note) noexcept;
 
+// A buffer was given to CUPTI; it came back empty, or was read or thrown away: the process's slot tells whoever sees it
+// die how many went with it. Any thread.
+void note_buffer_held() noexcept;
+void note_buffer_done() noexcept;
+
 }  // namespace jaxprof::cupti

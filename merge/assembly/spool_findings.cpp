@@ -68,6 +68,12 @@ class SpoolFindings {
     }
     for (const auto& [drop, count] : trace_.drops()) {
       const std::string name = drop_name(static_cast<Drop>(drop));
+      if (static_cast<Drop>(drop) == Drop::kGpuUnflushed && has_footer_of(trace_, FooterReason::kSaved)) {
+        add(Severity::kError, "drop." + name, count,
+            "dropped " + std::to_string(count) + ": " + name +
+                ", among it GPU buffers that CUPTI still held when the process ended");
+        continue;
+      }
       add(Severity::kWarning, "drop." + name, count, "dropped " + std::to_string(count) + ": " + name);
     }
     const std::uint64_t untold = untold_drops(sources_, process_);

@@ -122,6 +122,15 @@ class Records(CudaCase):
         kernels = [row for row in run.rows("events/kernels") if not (row["flags"] or 0) & 8]
         self.assert_rows_are(kernels, inside, self.axis_offset_ns(run))
 
+    def test_profiler_range_without_gpu_records(self):
+        self.profile("--work", "kernel:3", "--steps", 6, "--profiler", "2-3",
+                     exec_options=("--capture-range", "cudaProfilerApi", "-t", "nvtx"))
+        self.assertIn("window cudaProfilerApi closed on 1 of 1 processes", self.job.err)
+        run = self.merged()
+        self.assertEqual(len(run.rows("segments")), 1)
+        self.assertEqual(len(run.rows("events/nvtx")), 2, "a range of each step inside, and no other")
+        self.assertEqual(run.rows("events/kernels"), [])
+
     def test_lost_times_are_marked_and_a_module_may_go(self):
         """The name of a kernel whose module is gone is whatever lies there; it takes nothing else with it."""
         self.profile("--work", "module:2,kernel:2", "--steps", 4, FAKE_CUDA_POISON_NAMES=1, FAKE_CUPTI_ZERO_EVERY=5)
@@ -209,6 +218,14 @@ class WrongSurroundings(CudaCase):
         self.profile(*self.STEPS, "--exit", "kill", "--linger-ms", 2500, status=-9)
         run = self.merged()
         self.assert_rows_are(run.rows("events/kernels"), self.truth("kernel"), self.axis_offset_ns(run))
+
+    def test_killed_with_records_that_cupti_holds(self):
+        """They are lost, and counted: so the run is partial."""
+        self.profile(*self.STEPS, "--exit", "kill", status=-9)
+        self.assertNotIn(", 0 dropped", self.job.err)
+        self.merged()
+        self.assertIn("GPU buffers that CUPTI still held when the process ended", str(self.merge))
+        self.assertIn("  partial", self.merge.out)
 
 
 if __name__ == "__main__":
