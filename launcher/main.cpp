@@ -149,8 +149,11 @@ int run(const std::vector<std::string>& arguments) {
   }
   LimitWatch limits(*options, *task);
   limits.start();
+  const std::string end_mark =
+      options->is_quiet ? "" : run_layout::mark_path(task->plan.state_directory, "window-ends-job");
   ShutdownWatch shutdown(
-      *task->page, options->grace_ns, [] { kill(getpid(), SIGTERM); }, [&supervisor] { supervisor.kill_job(); });
+      *task->page, options->grace_ns, end_mark, [] { kill(getpid(), SIGTERM); },
+      [&supervisor] { supervisor.kill_job(); });
   shutdown.start();
   const JobStatus job = supervisor.wait(options->waits_for_all ? WaitFor::kAll : WaitFor::kPrimary);
   shutdown.stop();

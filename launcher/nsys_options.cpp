@@ -72,7 +72,9 @@ constexpr NsysOption kTable[] = {
     {'\0', "ib-switch-metrics-devices", kAccepted, nullptr, "switches are not recorded"},
     {'n', "inherit-environment", kOnlyValue, "true", "the job always gets the environment it was started with"},
     {'\0', "isr", kAccepted, nullptr, kNoSampling},
-    {'\0', "kill", kOnlyValue, "none", "the profiler never ends the job"},
+    {'\0', "kill", kOnlyValue, "none",
+     "the profiler sends the job no signal of its own choice; --capture-range-end stop-shutdown ends it with its "
+     "window"},
     {'\0', "mpi-impl", kAccepted, nullptr, "MPI calls are not recorded"},
     {'\0', "nic-metrics", kAccepted, nullptr, "NIC counters are not recorded by this version"},
     {'\0', "nvtx-domain-exclude", kRefused, nullptr, "all NVTX domains are recorded; choose among them in the studies"},

@@ -358,6 +358,12 @@ Result<Options> convert(Given given) {
   return std::move(given.options);
 }
 
+// `jaxprof-exec profile -t cuda python …`, as nsys is started. A program of that name which takes options is started by
+// its path.
+bool is_pasted_profile(std::vector<std::string>::const_iterator word, std::vector<std::string>::const_iterator end) {
+  return end - word >= 2 && *word == "profile" && (word + 1)->starts_with('-');
+}
+
 }  // namespace
 
 Result<Options> parse_options(const std::vector<std::string>& arguments, const char* from_environment) {
@@ -377,6 +383,10 @@ Result<Options> parse_options(const std::vector<std::string>& arguments, const c
   auto begin = OptionReader(app, arguments, &given.options.remarks).read(&normal);
   if (!begin) return tl::unexpected(std::move(begin.error()));
   const auto command = arguments.begin() + static_cast<std::ptrdiff_t>(*begin);
+  if (is_pasted_profile(command, arguments.end())) {
+    return fail(ErrorCode::kUsage,
+                "leave out the word `profile`: jaxprof-exec takes the options of `nsys profile` itself");
+  }
   given.options.command.assign(command, arguments.end());
   given.options.option_words.assign(arguments.begin(), command);
   if (*begin > 0 && arguments[*begin - 1] == "--") given.options.option_words.pop_back();

@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <stop_token>
+#include <string>
 #include <thread>
 
 #include "agent/contract/session_page.h"
@@ -17,8 +18,10 @@ namespace jaxprof::launcher {
 
 class ShutdownWatch {
  public:
-  // `ask` and `kill` end the job; both are called by the thread, at most once.
-  ShutdownWatch(const SessionPage& page, std::int64_t grace_ns, std::function<void()> ask, std::function<void()> kill);
+  // `ask` and `kill` end the job; both are called by the thread, at most once. Of the run's
+  // tasks the one that makes the file `mark_path` says why on stderr; "": none does.
+  ShutdownWatch(const SessionPage& page, std::int64_t grace_ns, std::string mark_path, std::function<void()> ask,
+                std::function<void()> kill);
 
   // With all signals blocked. Does nothing where the window is not to end the job.
   void start();
@@ -27,11 +30,13 @@ class ShutdownWatch {
 
  private:
   void run(const std::stop_token& stop);
+  void say_once() const;
   // Sleeps; false if it was told to stop meanwhile.
   bool pause(const std::stop_token& stop, std::int64_t ns);
 
   const SessionPage& page_;
   std::int64_t grace_ns_;
+  std::string mark_path_;
   std::function<void()> ask_;
   std::function<void()> kill_;
   std::mutex mutex_;

@@ -13,7 +13,7 @@ namespace jaxprof::launcher {
 namespace {
 
 constexpr double kMaxSeconds = 1e7;                  // 115 days
-constexpr std::int64_t kLeastBufferBytes = 4 << 20;  // agent/cupti/buffer_pool.h: four buffers of 1 MiB
+constexpr std::int64_t kLeastBufferBytes = 4 << 20;  // sixteen buffers (agent/cupti/buffer_pool.h)
 
 // Seconds with a fraction, as nanoseconds.
 Result<std::int64_t> parse_seconds(const char* name, const std::string& text) {
@@ -39,6 +39,10 @@ Result<std::string> joined_range(const WindowWords& words) {
       return fail(ErrorCode::kUsage, "--capture-range nvtx: name the range by --nvtx-capture, or write nvtx:NAME");
     }
     return "nvtx:" + words.nvtx_capture;
+  }
+  if (!words.nvtx_capture.empty() && words.capture_range.starts_with("nvtx:")) {
+    return fail(ErrorCode::kUsage, "--capture-range " + words.capture_range + " and --nvtx-capture " +
+                                       words.nvtx_capture + " both name the range: leave one of them out");
   }
   if (!words.nvtx_capture.empty()) {
     return fail(ErrorCode::kUsage, "--nvtx-capture " + words.nvtx_capture + " goes with --capture-range nvtx");
@@ -148,13 +152,6 @@ std::string range_text(const WindowPlan& plan) {
   return out.c_str();
 }
 
-std::string end_text(const WindowPlan& plan) {
-  char buffer[64];
-  TextBuffer out(buffer, sizeof buffer);
-  append_capture_range_end(plan, &out);
-  return out.c_str();
-}
-
 std::string steps_text(const WindowPlan& plan) {
   if (plan.first_step == plan.last_step) return fmt::format("{}", plan.first_step);
   return fmt::format("{}-{}", plan.first_step, plan.last_step);
@@ -185,8 +182,15 @@ std::string window_words(const WindowPlan& plan) {
   if (plan.delay_ns != 0) add("--delay", seconds_text(plan.delay_ns));
   if (plan.duration_ns != 0) add("--duration", seconds_text(plan.duration_ns));
   if (plan.kind != WindowKind::kWhole) add("--capture-range", range_text(plan));
-  if (plan.end != WindowEnd::kStop) add("--capture-range-end", end_text(plan));
+  if (plan.end != WindowEnd::kStop) add("--capture-range-end", end_words(plan));
   return is_always_open(plan) ? std::string() : text;
+}
+
+std::string end_words(const WindowPlan& plan) {
+  char buffer[64];
+  TextBuffer out(buffer, sizeof buffer);
+  append_capture_range_end(plan, &out);
+  return out.c_str();
 }
 
 std::string trace_words(std::uint32_t trace) {

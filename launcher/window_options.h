@@ -35,6 +35,8 @@ Result<Recording> convert_recording(const WindowWords& words, const StepMarker& 
 
 // The window as options would have it: "--delay 30 --capture-range steps:200-240"; "" if it is always open.
 std::string window_words(const WindowPlan& plan);
+// "stop-shutdown": the value of --capture-range-end.
+std::string end_words(const WindowPlan& plan);
 std::string trace_words(std::uint32_t trace);
 std::string cupti_words(CuptiPolicy policy);
 

@@ -18,7 +18,10 @@ void set_program_name(const char* name) {
 void say(std::string_view text) {
   std::string line = program_name;
   line += ": ";
-  line += text;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
   line += '\n';
   write_harmlessly(STDERR_FILENO, line);
 }

@@ -29,6 +29,13 @@ std::string refusal(const std::vector<std::string>& arguments, const char* envir
   return options.error().message;
 }
 
+TEST(ParseOptions, AWordPastedFromNsysIsNamed) {
+  EXPECT_THAT(refusal({"profile", "-t", "cuda", "train"}), HasSubstr("leave out the word `profile`"));
+  EXPECT_THAT(refusal({"-o", "d/%r", "profile", "--trace=cuda", "train"}), HasSubstr("leave out the word"));
+  EXPECT_THAT(parsed({"profile", "x"}).command, ElementsAre("profile", "x"));
+  EXPECT_THAT(parsed({"./profile", "-t"}).command, ElementsAre("./profile", "-t"));
+}
+
 TEST(ParseOptions, HasDefaults) {
   const Options options = parsed({"true"});
   EXPECT_EQ(options.mode, Mode::kRun);

@@ -76,6 +76,7 @@ TEST(WindowOptions, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_THAT(refusal({"-c", "nvtx"}), HasSubstr("name the range by --nvtx-capture"));
   EXPECT_THAT(refusal({"-p", "x"}), HasSubstr("goes with --capture-range nvtx"));
   EXPECT_THAT(refusal({"-c", "steps:1", "-p", "x"}), HasSubstr("goes with --capture-range nvtx"));
+  EXPECT_THAT(refusal({"-c", "nvtx:a", "-p", "b"}), HasSubstr("both name the range"));
   EXPECT_THAT(refusal({"-c", "steps:2-1"}), HasSubstr("--capture-range steps:2-1: the last step comes before"));
   EXPECT_THAT(refusal({"-c", "steps:1", "--step-marker", "none"}), HasSubstr("no steps are counted"));
   EXPECT_EQ(words_of({"-c", "steps:1@x", "--step-marker", "none"}), "--capture-range steps:1@x");
