@@ -119,6 +119,7 @@ class Windows(tools.OwnFolderCase):
                              status=-signal.SIGTERM)
         self.assertLess(time.monotonic() - started, tools.LIMIT_SECONDS / 2)
         self.assertIn("window 3-5 closed on 1 of 1 ranks", ended.err)
+        self.assertIn("window 3-5 closed: ending the job, as --capture-range-end stop-shutdown asks", ended.err)
         self.assertEqual([step["step"] for step in self.merged().rows("steps")], [3, 4, 5])
         (end,) = end_records()
         self.assertEqual((end["signal"], end["processes"][0]["state"]), (signal.SIGTERM, "ended"))
