@@ -35,7 +35,7 @@ class Subscriber {
 
   bool is_subscribed() const noexcept { return handle() != nullptr; }
   // Beside other subscribers?
-  bool is_shared() const noexcept { return is_shared_; }
+  bool is_shared() const noexcept { return is_shared_.load(std::memory_order_relaxed); }
 
   abi::Result enable(abi::Kind kind) noexcept;
   // The same, and asks for records of what exists already.
@@ -56,12 +56,12 @@ class Subscriber {
   abi::SubscriberHandle handle() const noexcept { return handle_.load(std::memory_order_acquire); }
   bool try_shared(abi::Callback callback, const BufferCallbacks& buffers, char* holder) noexcept;
   abi::Result try_alone(abi::Callback callback, const BufferCallbacks& buffers, char* holder) noexcept;
-  void set_thread_ids() noexcept;
+  void set_thread_ids(abi::SubscriberHandle mine) noexcept;
 
   const Functions* functions_ = nullptr;
   Capability capability_;
-  std::atomic<abi::SubscriberHandle> handle_{nullptr};
-  bool is_shared_ = false;
+  std::atomic<abi::SubscriberHandle> handle_{nullptr};  // set last: whoever sees it sees the rest
+  std::atomic<bool> is_shared_{false};
 };
 
 }  // namespace jaxprof::cupti
