@@ -54,6 +54,7 @@ struct ThreadSink {
   std::uint64_t content_count = 0;          // as step_count, of what the window counts where that is not the steps
   std::uint64_t content_mark = 0;           // what the end of pushed_content means (agent/nvtx/content.h)
   std::uint64_t nccl_launch = 0;            // the NCCL launch whose begin_launch() awaits its end_launch(); 0: none
+  bool has_pushed_launch = false;           // begin_launch() has told CUPTI, and end_launch() is to take it back
   OpenRanges ranges[kMaxDomains] = {};      // by domain
 };
 

@@ -18,6 +18,7 @@ std::atomic<bool> is_initialized{false};
 // The child shares its parent's buffers and CUPTI's state, of which nothing works in it any more; CUPTI's own exit
 // handler hangs there if it is asked to flush.
 void in_forked_child() {
+  collector.is_forked.store(true, std::memory_order_relaxed);
   collector.is_dead.store(true, std::memory_order_relaxed);
 }
 
@@ -104,12 +105,17 @@ void begin_launch(std::uint64_t handle) noexcept {
       collector.phase.load(std::memory_order_acquire) != Phase::kOpen)
     return;
   collector.launches.fetch_add(1, std::memory_order_relaxed);
-  collector.subscriber.push_external(handle);
+  // The window may be open and the place not taken yet: the stack of the first interface is then another profiler's.
+  collect::ThreadSink* sink = collect::present_thread_sink();
+  if (sink == nullptr || !collector.subscriber.is_subscribed()) return;
+  sink->has_pushed_launch = collector.subscriber.push_external(handle) == abi::kSuccess;
 }
 
-// Also where the window has closed in between: CUPTI's stack of the thread would keep it. Where the push was left out,
-// CUPTI says that there is nothing to pop.
+// Also where the window has closed in between: CUPTI's stack of the thread would keep it.
 void end_launch() noexcept {
+  collect::ThreadSink* sink = collect::present_thread_sink();
+  if (sink == nullptr || !sink->has_pushed_launch) return;
+  sink->has_pushed_launch = false;
   if (collector.is_dead.load(std::memory_order_relaxed) || !collector.subscriber.is_subscribed()) return;
   collector.subscriber.pop_external();
 }

@@ -53,8 +53,9 @@ struct Collector {
   ActivityEncoder encoder;
   BlockFiller filler;
 
-  std::atomic<bool> is_ready{false};  // initialize() has returned
-  std::atomic<bool> is_dead{false};   // forked child, or CUPTI has ended itself: it must not be called any more
+  std::atomic<bool> is_ready{false};   // initialize() has returned
+  std::atomic<bool> is_dead{false};    // forked child, or CUPTI has ended itself: it must not be called any more
+  std::atomic<bool> is_forked{false};  // forked child: the buffers are its parent's, and nobody reads or counts them
   std::atomic<Phase> phase{Phase::kIdle};
   std::atomic<bool> is_enabled{false};         // kinds are
   bool only_watches = false;                   // cudaProfilerStart and Stop: no kind is ever enabled

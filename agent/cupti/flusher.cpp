@@ -49,6 +49,9 @@ long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
 bool is_dead() noexcept {
   return collector.is_dead.load(std::memory_order_acquire);
 }
+bool is_forked() noexcept {
+  return collector.is_forked.load(std::memory_order_acquire);
+}
 
 class Flusher {
  public:
@@ -57,12 +60,12 @@ class Flusher {
     last_flush_ns_ = clock_ns(CLOCK_MONOTONIC);  // the first comes a second later: cuInit has gone on by then
     while (state.load(std::memory_order_acquire) == kRunning) {
       const std::uint32_t seen = wake_word.load(std::memory_order_acquire);
-      if (is_dead()) return;
       if (is_asked_to_tell.exchange(false, std::memory_order_acq_rel)) collect::tell_gpu_collector();
-      const std::int64_t pause_ns = step(clock_ns(CLOCK_MONOTONIC));
+      const std::int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+      const std::int64_t pause_ns = is_dead() ? count_once_over(now_ns) : step(now_ns);
       futex(&wake_word, FUTEX_WAIT, seen, pause_ns);
     }
-    if (!is_dead()) finish();
+    finish();
   }
 
  private:
@@ -85,6 +88,8 @@ class Flusher {
       case Phase::kIdle:
         return kFlushNs;
       case Phase::kOpen:
+        // Who opens it may not have the place yet, or not get it: flushing asks all clients of the first interface.
+        if (!collector.subscriber.is_subscribed()) return kFlushNs;
         if (is_flush_due(now_ns)) {
           flush_regularly();
           warn_of_silence(now_ns);
@@ -166,6 +171,16 @@ class Flusher {
     return 0;
   }
 
+  // CUPTI has ended itself: what it gave back is still read, and what it kept is lost.
+  std::int64_t count_once_over(std::int64_t now_ns) noexcept {
+    if (!has_counted_end_) {
+      has_counted_end_ = true;
+      wait_until_read(now_ns + kReadNs);
+      missing_.count();
+    }
+    return kFlushNs;
+  }
+
   bool begin_closing(Phase from) noexcept {
     last_flush_ns_ = 0;
     return collector.phase.compare_exchange_strong(from, Phase::kClosing, std::memory_order_acq_rel);
@@ -216,20 +231,20 @@ class Flusher {
   void finish() noexcept {
     collect::tell_gpu_collector();
     if (collector.subscriber.is_subscribed()) {
-      stop_collection();
+      if (!is_dead()) stop_collection();
       const std::int64_t deadline = finish_deadline_ns.load(std::memory_order_acquire);
       const std::int64_t half = (deadline - clock_ns(CLOCK_MONOTONIC)) / 2;
       bool is_complete = false;
-      while (!is_complete && clock_ns(CLOCK_MONOTONIC) < deadline - half) {
+      while (!is_complete && !is_dead() && clock_ns(CLOCK_MONOTONIC) < deadline - half) {
         collector.library.functions.flush_all(0);
         is_complete = missing_.is_none();
         if (!is_complete) futex(&wake_word, FUTEX_WAIT, wake_word.load(), kLastPollNs);
       }
       if (!is_complete) {
-        collector.library.functions.flush_all(abi::kFlushForced);
+        if (!is_dead()) collector.library.functions.flush_all(abi::kFlushForced);
         wait_until_read(deadline - half / 2);
       }
-      count_dropped();
+      if (!is_dead()) count_dropped();
       if (!has_given_up.exchange(true)) missing_.count();
     }
     state.store(kFinished, std::memory_order_release);
@@ -244,6 +259,7 @@ class Flusher {
   std::int64_t last_return_ns_ = 0;
   std::uint64_t launches_then_ = 0;
   bool has_warned_ = false;
+  bool has_counted_end_ = false;
   bool has_told_lengths_ = false;
 };
 
@@ -305,7 +321,7 @@ void ask_flusher_to_tell() noexcept {
 }
 
 void ask_flusher_to_finish(std::uint32_t timeout_ms) noexcept {
-  if (is_dead()) return;
+  if (is_forked()) return;
   std::int64_t nobody = 0;
   finish_deadline_ns.compare_exchange_strong(
       nobody, clock_ns(CLOCK_MONOTONIC) + std::int64_t{timeout_ms} * kMillisecondNs, std::memory_order_acq_rel);
@@ -314,7 +330,7 @@ void ask_flusher_to_finish(std::uint32_t timeout_ms) noexcept {
 }
 
 bool is_flusher_finished() noexcept {
-  if (is_dead() || state.load(std::memory_order_acquire) != kFinishing) return true;
+  if (is_forked() || state.load(std::memory_order_acquire) != kFinishing) return true;
   if (clock_ns(CLOCK_MONOTONIC) < finish_deadline_ns.load(std::memory_order_acquire)) return false;
   if (has_given_up.exchange(true)) return true;
   const std::uint64_t missing = collector.pool.held_by_cupti() + collector.encoder.ledger().open_launches();

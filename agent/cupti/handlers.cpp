@@ -22,7 +22,7 @@ void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_
 
 void complete_buffer(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
   // Of a forked child: it writes to the parent's pages no more, and nobody reads its own.
-  if (collector.is_dead.load(std::memory_order_relaxed)) return;
+  if (collector.is_forked.load(std::memory_order_relaxed)) return;
   switch (collector.pool.give(buffer, valid_bytes)) {
     case BufferPool::Returned::kToRead:
       collect::wake_for_activities();
@@ -68,6 +68,7 @@ void on_state(abi::CallbackId id, const abi::StateData& state) noexcept {
     note.append(state.message);
   }
   publish_status(GpuMode::kUnavailable, collector.library, text);
+  wake_flusher();
 }
 
 }  // namespace

@@ -139,6 +139,7 @@ TEST(GpuCollectorEnd, EndsWithCuptiWhereThatEndsItself) {
   ASSERT_EQ(run.run("--steps 5 --work kernel:10"), 0);
   EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kUnavailable);
   EXPECT_THAT(run.note(), HasSubstr("CUPTI met a fatal error"));
+  EXPECT_GT(run.drops(Drop::kGpuUnflushed), 0U) << "of what it had";
   EXPECT_EQ(run.trace().footer()->record.reason, static_cast<std::uint32_t>(spool::FooterReason::kExit));
 }
 
