@@ -135,8 +135,15 @@ class Assembly {
       if (call.stream == 0) call.stream = event.stream;
     }
     if (!has_api) {
-      call.dtype = dtype_of(event.codes.type);
-      call.count = event.count;
+      // NCCL up to 2.27 tells these two in bytes, as Int8, whatever their type is.
+      const bool is_bytes = (call.coll == Coll::kAllGather || call.coll == Coll::kBroadcast) &&
+                            dtype_of(event.codes.type) == runfile::Dtype::kI8;
+      if (is_bytes) {
+        if (call.bytes == kNoAmount) call.bytes = event.count;
+      } else {
+        call.dtype = dtype_of(event.codes.type);
+        call.count = event.count;
+      }
       if (has_root(call.coll)) call.root = event.root;
     }
     if (event.type == NcclEvent::kP2p) call.peer = event.peer;

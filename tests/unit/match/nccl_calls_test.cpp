@@ -155,6 +155,8 @@ TEST(NcclCalls, ALostParentLeavesWhatTheEventItselfSays) {
   ASSERT_EQ(calls.size(), 1u);
   EXPECT_EQ(calls[0].coll, Coll::kBroadcast);
   EXPECT_EQ(calls[0].bytes, 77u);
+  EXPECT_EQ(calls[0].dtype, runfile::Dtype::kMissing) << "these are bytes, whatever the type";
+  EXPECT_EQ(calls[0].count, kNoAmount);
   EXPECT_EQ(calls[0].root, 1);
   EXPECT_EQ(calls[0].sequence, 3u);
   EXPECT_EQ(calls[0].stream, 0u);
