@@ -1,6 +1,7 @@
 #include "merge/assembly/window_findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <map>
@@ -127,7 +128,12 @@ void diagnose_content(const RunSources& sources, const std::vector<std::vector<S
 }
 
 void diagnose_times(const RunSources& sources, const std::vector<std::vector<Segment>>& segments, const Alike& alike,
-                    const std::string& words, Diagnostics* diagnostics) {
+                    const std::string& words, const runfile::RunTables& run, Diagnostics* diagnostics) {
+  // The clocks of several nodes tell no more than their bound; without one they tell nothing.
+  std::set<std::uint32_t> nodes;
+  for (const std::size_t process : alike.processes) nodes.insert(sources.processes[process].node);
+  const double bound_ns = nodes.size() < 2 ? 0 : run.attributes.clock_bound_ns;
+  if (std::isnan(bound_ns)) return;
   std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns = -1;
   std::size_t last_process = 0;
@@ -138,13 +144,12 @@ void diagnose_times(const RunSources& sources, const std::vector<std::vector<Seg
     if (open_ns > last_ns) last_process = process;
     last_ns = std::max(last_ns, open_ns);
   }
-  if (last_ns < 0 || last_ns - first_ns <= kLateNs) return;
+  if (last_ns < 0 || static_cast<double>(last_ns - first_ns) <= static_cast<double>(kLateNs) + bound_ns) return;
   const SourceProcess& late = sources.processes[last_process];
   diagnostics->add(Severity::kWarning, "window.late", {late.rank, static_cast<std::uint32_t>(last_process), late.node},
                    1,
                    "the windows (" + words + ") opened within " + milliseconds(last_ns - first_ns) + ", " +
-                       who(late.rank, late.trace.identity().text(IdentityKey::kHost)) +
-                       " last: it was not there when its time came, or had no processor");
+                       who(late.rank, late.trace.identity().text(IdentityKey::kHost)) + " last");
 }
 
 }  // namespace
@@ -190,7 +195,7 @@ void diagnose_windows(const RunSources& sources, const std::vector<std::vector<S
     if (!range_of(trace).empty()) {
       diagnose_content(sources, segments, alike, words, run, diagnostics);
     } else if (trace.identity().number(IdentityKey::kWindowDelayNs) > 0) {
-      diagnose_times(sources, segments, alike, words, diagnostics);
+      diagnose_times(sources, segments, alike, words, run, diagnostics);
     }
   }
 }
