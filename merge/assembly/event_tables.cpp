@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "agent/contract/session_page.h"
 #include "merge/assembly/comm_tables.h"
 #include "merge/assembly/device_rows.h"
 #include "merge/assembly/gpu_findings.h"
@@ -140,6 +141,9 @@ void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& 
   add("call.replay-unnumbered", unmatched.unnumbered_replays,
       "replay of a captured NCCL call is|replays of captured NCCL calls are",
       " not matched: windows that open by time open in different replays on different ranks");
+  add("call.replay-after-loss", unmatched.replays_after_losses,
+      "replay of a captured NCCL call is|replays of captured NCCL calls are",
+      " not matched: their process lost GPU records, so that which replay each was is not known");
   const auto& flags = run.collectives.flags;
   const auto count_flag = [&flags](std::uint16_t flag) {
     return static_cast<std::uint64_t>(
@@ -179,6 +183,24 @@ void add_work(const RunSources& sources, std::size_t index, const ProcessEvents&
   const GpuBase base = gpu->add(number, std::move(work), process.trace.gpu());
   gpu->add_segments(number, segments);
   nccl->add(number, process, events.nccl, join, base);
+}
+
+}  // namespace
+
+namespace {
+
+// Of each process, whether GPU records of it were lost.
+std::vector<bool> find_gpu_losses(const RunSources& sources) {
+  std::vector<bool> has_lost;
+  for (const SourceProcess& process : sources.processes) {
+    const auto& drops = process.trace.drops();
+    const auto is_lost = [&drops](Drop drop) {
+      const auto found = drops.find(static_cast<std::uint32_t>(drop));
+      return found != drops.end() && found->second > 0;
+    };
+    has_lost.push_back(is_lost(Drop::kGpuBuffersFull) || is_lost(Drop::kGpuDropped) || is_lost(Drop::kGpuUnflushed));
+  }
+  return has_lost;
 }
 
 }  // namespace
@@ -239,7 +261,7 @@ void fill_event_tables(const RunSources& sources, RunTables* run, Diagnostics* d
   diagnose_windows(sources, segments, *run, diagnostics);
   run->attributes.window = windows_of(sources);
   nccl.fill_member_devices();
-  diagnose_matching(match::match_instances(nccl.calls_in_plan(), run), *run, diagnostics);
+  diagnose_matching(match::match_instances(nccl.calls_in_plan(), find_gpu_losses(sources), run), *run, diagnostics);
 }
 
 void shift_to_epoch(RunTables* run) {

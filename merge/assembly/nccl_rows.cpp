@@ -18,13 +18,37 @@ using match::NcclCall;
 using match::NcclWork;
 using match::WorkRow;
 
+// For each call and each replay the one that it is a part of, or kNoCall. Replay k of a part is part of replay k of the
+// whole; where that was not seen, of the whole as it was captured.
+std::vector<std::size_t> find_wholes(const match::NcclCalls& nccl, const match::NcclJoin& join) {
+  const std::size_t count = nccl.calls.size() + join.replays.size();
+  std::vector<match::NcclReplay> replay_of(count, {match::kNoCall, 0});
+  std::map<std::pair<std::size_t, std::uint64_t>, std::size_t> replays;  // by capture and replay
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i >= nccl.calls.size()) {
+      replay_of[i] = join.replays[i - nccl.calls.size()];
+    } else if (nccl.calls[i].capture != match::kNoCall) {
+      replay_of[i] = {nccl.calls[i].capture, nccl.calls[i].replay};
+    }
+    if (replay_of[i].capture != match::kNoCall) replays[{replay_of[i].capture, replay_of[i].replay}] = i;
+  }
+  std::vector<std::size_t> wholes(count, match::kNoCall);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [capture, replay] = replay_of[i];
+    wholes[i] = nccl.calls[capture == match::kNoCall ? i : capture].parent;
+    if (capture == match::kNoCall || wholes[i] == match::kNoCall) continue;
+    const auto whole = replays.find({wholes[i], replay});
+    if (whole != replays.end()) wholes[i] = whole->second;
+  }
+  return wholes;
+}
+
 // For each call that a kernel carried out, how many whole calls share it; a part counts as its whole.
-std::map<WorkRow, std::size_t> count_sharers(const match::NcclCalls& nccl, const match::NcclJoin& join) {
+std::map<WorkRow, std::size_t> count_sharers(const std::vector<std::size_t>& wholes, const match::NcclJoin& join) {
   std::map<WorkRow, std::set<std::size_t>> sharers;
   for (const NcclWork& work : join.work) {
-    std::size_t call = work.call;
-    if (call < nccl.calls.size() && nccl.calls[call].parent != match::kNoCall) call = nccl.calls[call].parent;
-    sharers[work.work].insert(call);
+    const std::size_t whole = wholes[work.call];
+    sharers[work.work].insert(whole == match::kNoCall ? work.call : whole);
   }
   std::map<WorkRow, std::size_t> counts;
   for (const auto& [work, calls] : sharers) counts[work] = calls.size();
@@ -40,7 +64,8 @@ void NcclRows::add(std::uint32_t index, const SourceProcess& process, const matc
   const std::size_t count = nccl.calls.size() + join.replays.size();
   std::vector<std::vector<NcclWork>> work(count);
   for (const NcclWork& item : join.work) work[item.call].push_back(item);
-  const auto sharers = count_sharers(nccl, join);
+  const std::vector<std::size_t> wholes = find_wholes(nccl, join);
+  const auto sharers = count_sharers(wholes, join);
   const auto call_of = [&](std::size_t i) -> const NcclCall& {
     return i < nccl.calls.size() ? nccl.calls[i] : nccl.calls[join.replays[i - nccl.calls.size()].capture];
   };
@@ -77,8 +102,8 @@ void NcclRows::add(std::uint32_t index, const SourceProcess& process, const matc
                    [&table](std::size_t a, std::size_t b) { return table.start_ns[a] < table.start_ns[b]; });
   std::vector<std::uint64_t> row_of(count);  // in the run's table
   for (std::size_t i = 0; i < count; ++i) row_of[order[i]] = first + i;
-  for (std::size_t i = 0; i < nccl.calls.size(); ++i) {
-    if (nccl.calls[i].parent != match::kNoCall) table.parent[i] = row_of[nccl.calls[i].parent];
+  for (std::size_t i = 0; i < count; ++i) {
+    if (wholes[i] != match::kNoCall) table.parent[i] = row_of[wholes[i]];
   }
   for (const std::size_t i : order) calls_in_plan_.push_back(shared[i]);
   runfile::reorder_rows(table, std::span<const std::size_t>(order));
@@ -166,7 +191,7 @@ void NcclRows::set_work(const std::vector<NcclWork>& work, const GpuBase& base, 
   }
   if (devices.size() == 1 && *devices.begin() >= 0) table.device[row] = *devices.begin();
   if (devices.size() == 1 && streams.size() == 1) table.stream[row] = *streams.begin();
-  if (!has_times) return;
+  if (!has_times || devices.size() > 1) return;
   table.gpu_start_ns[row] = start_ns;
   table.gpu_dur_ns[row] = end_ns - start_ns;
   table.timing[row] = runfile::Timing::kCupti;

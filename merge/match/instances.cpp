@@ -157,7 +157,8 @@ void add_instance(const InstanceKey& key, const std::vector<Member>& members,
 
 }  // namespace
 
-UnmatchedCalls match_instances(const std::vector<std::uint64_t>& calls_in_plan, RunTables* run) {
+UnmatchedCalls match_instances(const std::vector<std::uint64_t>& calls_in_plan,
+                               const std::vector<bool>& has_lost_gpu_work, RunTables* run) {
   UnmatchedCalls unmatched;
   std::map<InstanceKey, std::vector<Member>> instances;
   const runfile::NcclTable& nccl = run->nccl;
@@ -171,6 +172,8 @@ UnmatchedCalls match_instances(const std::vector<std::uint64_t>& calls_in_plan, 
       ++unmatched.without_sequence;
     } else if (nccl.replay[row] != runfile::kNoRow && opened_by_time[process_of_row(*run, row)]) {
       ++unmatched.unnumbered_replays;
+    } else if (nccl.replay[row] != runfile::kNoRow && has_lost_gpu_work[process_of_row(*run, row)]) {
+      ++unmatched.replays_after_losses;
     } else {
       instances[{nccl.comm[row], nccl.seq[row], nccl.coll[row], nccl.capture[row], nccl.replay[row]}].push_back(
           {nccl.comm_rank[row], process_of_row(*run, row), row});

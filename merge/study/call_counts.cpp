@@ -16,6 +16,7 @@ bool is_point_to_point(Coll coll) {
 std::string why_unmatched(const NcclTable& t, std::size_t row) {
   if (t.comm[row] == kNoIndex) return "communicator unknown";
   if (t.seq[row] == kNoRow) return "no sequence number";
+  if (t.replay[row] != kNoRow) return "which replay of the graph it was is not known";
   return "another call has its member, function and sequence number";
 }
 

@@ -209,6 +209,58 @@ TEST(GpuTables, ReplaysAreCallsAndMatchByTheirNumber) {
   }
 }
 
+TEST(GpuTables, ReplaysOfTheLostArePlacedButNotMatched) {
+  GpuRank lossy(0);
+  lossy.drop(Drop::kGpuDropped, 1);
+  EXPECT_THAT(codes(merged(lossy, GpuRank(1))), Not(Contains("call.replay-after-loss"))) << "no call is a replay";
+  test::NcclRecording recording(0, 1);
+  recording.lane(1, 0, 13, kStream);
+  recording.drop(Drop::kGpuBuffersFull, 1);
+  test::Call captured;
+  captured.is_captured = true;
+  const auto api = recording.coll_api(captured, recording.group_api(1, 100, 190), 101, 110);
+  const auto launched = recording.launch(kStream, 120, 130);
+  recording.coll(captured, api, recording.group(140, 180), 150, 160);
+  recording.graph_node(60, 0, launched);
+  recording.kernel("ncclDevKernel_AllReduce", 1'000'001'000, 50, 1, 70, 60);
+  test::RunFolder folder;
+  folder.add_rank(recording, 0, 1, "n0");
+  const runfile::RunTables run = folder.assemble().tables;
+  EXPECT_THAT(run.nccl.gpu_dur_ns, ElementsAre(-1, 50));
+  EXPECT_EQ(run.nccl.instance[1], runfile::kNoRow);
+  EXPECT_THAT(findings(run, "call.replay-after-loss"), ElementsAre(HasSubstr("lost GPU records")));
+}
+
+TEST(GpuTables, AReplayOfAPartIsPartOfTheReplay) {
+  test::NcclRecording recording(0, 2);
+  recording.lane(1, 0, 13, kStream);
+  recording.range("ncclAlltoAll", 100, 300, 1024);
+  test::Call part{spool::NcclFunction::kSend, spool::NcclType::kFloat32, 256};
+  part.is_captured = true;
+  const auto api = recording.p2p_api(part, recording.group_api(1, 105, 290), 110, 115);
+  const auto launched = recording.launch(kStream, 120, 130);
+  recording.p2p(part, api, recording.group(140, 280), 150, 160);
+  recording.graph_node(60, 0, launched);
+  for (std::uint64_t k = 0; k < 2; ++k) {
+    recording.kernel("ncclDevKernel_SendRecv", 1'000'001'000 + 100 * k, 50, 1, 70 + k, 60);
+  }
+  test::RunFolder folder;
+  folder.add_rank(recording, 0, 1, "n0");
+  const runfile::RunTables run = folder.assemble().tables;
+  ASSERT_EQ(run.nccl.replay.size(), 6u) << "the whole and its part, once captured and twice replayed";
+  std::size_t parts = 0;
+  for (std::size_t row = 0; row < run.nccl.replay.size(); ++row) {
+    const std::uint64_t whole = run.nccl.parent[row];
+    EXPECT_EQ(whole == runfile::kNoRow, run.nccl.coll[row] == runfile::Coll::kAllToAll);
+    if (whole == runfile::kNoRow) continue;
+    ++parts;
+    EXPECT_EQ(run.nccl.coll[whole], runfile::Coll::kAllToAll);
+    EXPECT_EQ(run.nccl.replay[whole], run.nccl.replay[row]);
+  }
+  EXPECT_EQ(parts, 3u);
+  for (const std::uint16_t flags : run.collectives.flags) EXPECT_EQ(flags & runfile::kInstanceGrouped, 0);
+}
+
 // Two members of one process, on GPUs 0 and 1, without the plugin.
 class TwoMembers : public test::NcclRecording {
  public:
@@ -257,6 +309,8 @@ TEST(GpuTables, AGroupForSeveralGpusTellsNoCallsGpu) {
   const runfile::RunTables tables = run.assemble().tables;
   EXPECT_EQ(tables.nccl_work.call.size(), 4u) << "each call with each kernel";
   EXPECT_THAT(tables.nccl.device, Each(-1));
+  EXPECT_THAT(tables.nccl.gpu_dur_ns, Each(-1)) << "which of the kernels is a call's is not known";
+  EXPECT_THAT(tables.nccl.timing, Each(Timing::kEnqueue));
   EXPECT_THAT(tables.nccl.comm_rank, Each(-1));
   EXPECT_THAT(tables.nccl.seq, ElementsAre(0, 0));
 }

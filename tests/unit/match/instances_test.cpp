@@ -38,10 +38,11 @@ class InstancesTest : public testing::Test {
   void next_process() { run_.nccl_process_offset.push_back(runfile::n_rows(run_.nccl)); }
   void begin() { run_.nccl_process_offset = {0, 0}; }
 
-  UnmatchedCalls match() { return match_instances(calls_in_plan_, &run_); }
+  UnmatchedCalls match() { return match_instances(calls_in_plan_, has_lost_gpu_work_, &run_); }
 
   runfile::RunTables run_;
   std::vector<std::uint64_t> calls_in_plan_;
+  std::vector<bool> has_lost_gpu_work_ = {false, false, false};
 };
 
 TEST_F(InstancesTest, JoinsTheMembersOfACall) {
@@ -180,6 +181,20 @@ TEST_F(InstancesTest, CountsWhatCannotBeMatched) {
   EXPECT_EQ(unmatched.without_communicator, 1u);
   EXPECT_EQ(unmatched.without_sequence, 1u);
   EXPECT_EQ(runfile::n_rows(run_.collectives), 0u);
+}
+
+TEST_F(InstancesTest, ReplaysOfAProcessThatLostGpuWorkAreNotMatched) {
+  run_.processes.process = {0, 1, 2};
+  has_lost_gpu_work_[1] = true;
+  begin();
+  run_.nccl.replay[call(0, 5)] = 0;
+  next_process();
+  const std::size_t unknown = call(1, 5);
+  run_.nccl.replay[unknown] = 0;
+  call(1, 6);
+  EXPECT_EQ(match().replays_after_losses, 1u);
+  EXPECT_EQ(run_.nccl.instance[unknown], runfile::kNoRow);
+  EXPECT_EQ(run_.collectives.n_seen, (std::vector<std::uint32_t>{1, 1})) << "what is no replay is matched";
 }
 
 TEST_F(InstancesTest, FunctionsAreNumberedByThemselves) {

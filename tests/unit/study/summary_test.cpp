@@ -115,6 +115,8 @@ TEST(Summary, SaysWhyCallsAreNotMatched) {
   EXPECT_THAT(rows, Contains("calls|unmatched, no sequence number|1|"));
   EXPECT_THAT(rows, Contains("calls|point-to-point|1|not matched to instances"));
   EXPECT_THAT(rows, Contains("calls|unmatched, another call has its member, function and sequence number|1|"));
+  run.nccl.replay[2] = 7;
+  EXPECT_THAT(lines(summary(run)), Contains("calls|unmatched, which replay of the graph it was is not known|1|"));
 }
 
 TEST(Summary, CountsACallAsGroupedOnlyWithCompany) {
