@@ -22,7 +22,7 @@ void publish_status(GpuMode mode, const Library& library, const char* note) noex
 // A forked child shares the page, and its buffers are none.
 void note_buffer_held() noexcept {
   ProcessSlot* slot = collect::process_slot();
-  if (slot != nullptr && !collector.is_dead.load(std::memory_order_relaxed)) {
+  if (slot != nullptr && !collector.is_forked.load(std::memory_order_relaxed)) {
     slot->gpu_buffers_held.fetch_add(1, std::memory_order_relaxed);
   }
 }
