@@ -116,7 +116,7 @@ bool needs_quotes(std::string_view name) noexcept {
   if (name.empty() || name == "*" || starts_with(name, kModule)) return true;
   if (name[0] == ' ' || name[name.size() - 1] == ' ') return true;
   for (const char c : name) {
-    if (c == '@' || c == ':' || c == '"' || c == '\\' || (c >= 0 && c < ' ')) return true;
+    if (c == '@' || c == ':' || c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') return true;
   }
   return false;
 }
