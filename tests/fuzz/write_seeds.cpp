@@ -96,7 +96,7 @@ std::string gpus_of(std::int32_t rank) {
   recording.set(spool::IdentityKey::kCaptureRange, "steps:2-3");
   recording.thread(1, 501);
   recording.lane(1, 0, 13, 0x77);
-  for (const std::uint64_t second : {0, 1, 2}) {
+  for (std::uint64_t second = 0; second < 3; ++second) {
     recording.gpu_clock(second * 1'000'000'000, static_cast<std::int64_t>(second * 1'000'000'000) + 5'000'000'000);
   }
   recording.segment(0, true, spool::WindowCause::kStep, 100, 3);
