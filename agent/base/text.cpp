@@ -17,9 +17,13 @@ void TextBuffer::append(const char* text) noexcept {
 }
 
 void TextBuffer::append(const char* text, std::size_t length) noexcept {
-  if (size_ + length + 1 > capacity_) {
+  if (capacity_ == 0) {
     is_truncated_ = true;
     return;
+  }
+  if (const std::size_t room = capacity_ - 1 - size_; length > room) {
+    is_truncated_ = true;
+    length = room;
   }
   std::memcpy(buffer_ + size_, text, length);
   size_ += length;

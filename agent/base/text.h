@@ -6,7 +6,8 @@
 
 namespace jaxprof {
 
-// Appends to a caller's buffer, keeps it zero-terminated, and remembers if something did not fit.
+// Appends to a caller's buffer as much as there is room for, keeps it zero-terminated, and remembers if something did
+// not fit.
 class TextBuffer {
  public:
   TextBuffer(char* buffer, std::size_t capacity) noexcept;

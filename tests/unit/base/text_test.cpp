@@ -16,13 +16,19 @@ TEST(TextBuffer, AppendsAndStaysTerminated) {
   EXPECT_FALSE(text.is_truncated());
 }
 
-TEST(TextBuffer, LeavesOutWhatDoesNotFitAndRemembersIt) {
+TEST(TextBuffer, CutsWhatDoesNotFitAndRemembersIt) {
   char buffer[5];
   TextBuffer text(buffer, sizeof buffer);
-  text.append("abcd");
+  text.append("ab");
   EXPECT_FALSE(text.is_truncated());
-  text.append('e');
+  text.append("cde");
   EXPECT_TRUE(text.is_truncated());
+  text.append('f');
+  EXPECT_STREQ(buffer, "abcd");
+  EXPECT_EQ(text.size(), 4u);
+  TextBuffer none(buffer, 0);
+  none.append('g');
+  EXPECT_TRUE(none.is_truncated());
   EXPECT_STREQ(buffer, "abcd");
 }
 
