@@ -37,10 +37,12 @@ class Deadline(tools.OwnFolderCase):
 
     N_TICKS = 10000
 
-    def start_job(self, **changes):
+    def start_job(self, tell, **changes):
+        """`tell` is of the shell, in each task, with the end of its time as $end_s: however long srun waits for nodes."""
         script = f'{TICK_PUPPET} {self.N_TICKS} {ticks.PERIOD_US} log.%r; exit {EXIT_CODE}'
-        return tools.start("srun", "-N2", "--ntasks-per-node=2", tools.EXEC, "-o", "prof/rank%r", "--margin", "4", "--",
-                           "sh", "-c", script, env=tools.environment(**changes))
+        start = f'end_s=$(($(date +%s) + 8)); {tell}; exec "$@"'
+        return tools.start("srun", "-N2", "--ntasks-per-node=2", "sh", "-c", start, "sh", tools.EXEC, "-o",
+                           "prof/rank%r", "--margin", "4", "--", "sh", "-c", script, env=tools.environment(**changes))
 
     def assert_published_while_it_runs(self, job):
         wanted = {f"rank{rank}.jxspool" for rank in RANKS}
@@ -67,7 +69,7 @@ class Deadline(tools.OwnFolderCase):
                 self.assertEqual(len(marks) + processes[rank]["n_dropped"], self.N_TICKS)
 
     def test_that_the_environment_tells(self):
-        job = self.start_job(SLURM_JOB_END_TIME=int(time.time()) + 8)
+        job = self.start_job("export SLURM_JOB_END_TIME=$end_s")
         self.assert_published_while_it_runs(job)
         ended = tools.finish(job)
         self.assert_status(ended, EXIT_CODE)
@@ -77,8 +79,8 @@ class Deadline(tools.OwnFolderCase):
     def test_that_scontrol_tells(self):
         Path("scontrol").write_text(FAKE_SCONTROL)
         Path("scontrol").chmod(0o755)
-        Path("end_time").write_text(str(int(time.time()) + 8))
-        job = self.start_job(PATH=f"{os.getcwd()}:{os.environ['PATH']}")
+        first_tells = 'echo $end_s >end_time.$SLURM_PROCID; ln end_time.$SLURM_PROCID end_time 2>/dev/null'
+        job = self.start_job(first_tells, PATH=f"{os.getcwd()}:{os.environ['PATH']}")
         self.assert_published_while_it_runs(job)
         ended = tools.finish(job)
         self.assert_status(ended, EXIT_CODE)
