@@ -1,16 +1,12 @@
 #include "agent/collect/drain.h"
 
-#include <errno.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstring>
 
+#include "agent/base/futex.h"
+#include "agent/base/service_thread.h"
 #include "agent/collect/limits.h"
 #include "agent/collect/own_descriptors.h"
 #include "agent/collect/session.h"
@@ -31,24 +27,11 @@ constexpr std::int64_t kSyncNs = 30'000'000'000;    // a lost node loses at most
 constexpr std::size_t kPayloadBytes = 256 << 10;
 constexpr std::size_t kBlockBytes = spool::SpoolWriter::kHeadroom + kPayloadBytes;
 constexpr std::size_t kStackBytes = 512 << 10;
-constexpr std::uint32_t kGpuMilliseconds = 1500;  // for what CUPTI still holds when the recording is stopped
 
 // Both words are futexes.
 std::atomic<std::uint32_t> wake_word{0};
 enum : std::uint32_t { kRunning = 1, kFinishing = 2, kFinished = 3 };
 std::atomic<std::uint32_t> drain_state{0};
-
-long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value, const timespec* timeout) noexcept {
-  static_assert(sizeof *word == 4);
-  return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
-}
-
-timespec to_timespec(std::int64_t ns) noexcept {
-  timespec t;
-  t.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
-  t.tv_nsec = static_cast<long>(ns % 1'000'000'000);
-  return t;
-}
 
 class Drain {
  public:
@@ -68,8 +51,7 @@ class Drain {
       pass(is_last);
       if (is_last) break;
       if (!has_stopped()) stop_if_told();
-      const timespec timeout = to_timespec(sleep_ns());
-      futex(&wake_word, FUTEX_WAIT, seen, &timeout);
+      futex_wait(&wake_word, seen, sleep_ns());
     }
     if (is_shutdown_due()) session.page->asks_shutdown.store(1, std::memory_order_release);
   }
@@ -139,7 +121,7 @@ class Drain {
     if (!end_recording(spool::WindowCause::kStopped)) return;
     stopped_ns_ = clock_ns(CLOCK_MONOTONIC);
     footer_reason_ = reason;
-    if (const GpuCollector* gpus = gpu_collector(); gpus != nullptr) gpus->ask_finish(kGpuMilliseconds);
+    if (const GpuCollector* gpus = gpu_collector(); gpus != nullptr) gpus->ask_finish(kGpuFinishMs);
   }
 
   bool has_stopped() const noexcept { return stopped_ns_ != 0; }
@@ -326,24 +308,8 @@ void* drain_main(void* buffer) {
   drain.run();
   session.is_drained.store(true, std::memory_order_release);
   drain_state.store(kFinished, std::memory_order_release);
-  futex(&drain_state, FUTEX_WAKE, INT32_MAX, nullptr);
+  futex_wake_all(&drain_state);
   return nullptr;
-}
-
-bool create_thread(void* buffer) noexcept {
-  // The thread inherits the mask, so that no signal of the program ever lands on it.
-  sigset_t all, previous;
-  sigfillset(&all);
-  if (pthread_sigmask(SIG_SETMASK, &all, &previous) != 0) return false;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_t thread;
-  const int failure = pthread_create(&thread, &attributes, drain_main, buffer);
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
-  return failure == 0;
 }
 
 // A thread that was in the middle of an event, off the processor, may have finished it after the last pass.
@@ -369,12 +335,12 @@ bool start_drain() noexcept {
   void* buffer = mmap(nullptr, 2 * kBlockBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (buffer == MAP_FAILED) return false;
   drain_state.store(kRunning, std::memory_order_release);
-  return create_thread(buffer);
+  return start_service_thread(drain_main, buffer, kStackBytes);
 }
 
 void wake_drain_thread() noexcept {
   wake_word.fetch_add(1, std::memory_order_acq_rel);
-  futex(&wake_word, FUTEX_WAKE, 1, nullptr);
+  futex_wake_one(&wake_word);
 }
 
 bool finish_drain(std::uint32_t timeout_ms) noexcept {
@@ -388,8 +354,7 @@ bool finish_drain(std::uint32_t timeout_ms) noexcept {
   while (drain_state.load(std::memory_order_acquire) != kFinished) {
     const std::int64_t left = deadline - clock_ns(CLOCK_MONOTONIC);
     if (left <= 0) return false;
-    const timespec timeout = to_timespec(left);
-    futex(&drain_state, FUTEX_WAIT, kFinishing, &timeout);
+    futex_wait(&drain_state, kFinishing, left);
   }
   count_late_events();
   return true;

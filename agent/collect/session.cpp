@@ -34,7 +34,7 @@ std::atomic<ClockId> event_clock{ClockId::kMonotonicRaw};
 namespace {
 
 constexpr std::uint32_t kExitMilliseconds = 2000;
-constexpr std::uint32_t kGpuMilliseconds = 1500;  // of them, for what CUPTI still holds
+static_assert(kGpuFinishMs < kExitMilliseconds);
 
 std::atomic<long> attaching_tid{0};
 
@@ -59,7 +59,7 @@ void at_exit(void*) {
     return;
   }
   const std::int64_t deadline = clock_ns(CLOCK_MONOTONIC) + std::int64_t{kExitMilliseconds} * 1'000'000;
-  if (const GpuCollector* gpus = gpu_collector(); gpus != nullptr) gpus->finish(kGpuMilliseconds);
+  if (const GpuCollector* gpus = gpu_collector(); gpus != nullptr) gpus->finish(kGpuFinishMs);
   const std::int64_t left_ms = (deadline - clock_ns(CLOCK_MONOTONIC)) / 1'000'000;
   finish_drain(left_ms > 0 ? static_cast<std::uint32_t>(left_ms) : 0);
 }

@@ -22,6 +22,8 @@ namespace jaxprof::collect {
 enum class SessionState : std::uint32_t { kUnattached, kAttaching, kRecording, kEnded, kDead };
 
 inline constexpr std::uint32_t kMaxThreadRings = 1024;
+// What CUPTI still holds when the recording ends has so long to come; exit() waits for it and for the last blocks.
+inline constexpr std::uint32_t kGpuFinishMs = 1500;
 
 struct Session {
   std::atomic<SessionState> state{SessionState::kUnattached};

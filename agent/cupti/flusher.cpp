@@ -1,15 +1,11 @@
 #include "agent/cupti/flusher.h"
 
-#include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 
+#include "agent/base/futex.h"
+#include "agent/base/service_thread.h"
 #include "agent/collect/event_sink.h"
 #include "agent/cupti/collector.h"
 #include "agent/cupti/gpu_clock.h"
@@ -39,13 +35,6 @@ std::atomic<bool> is_flush_asked{false};          // since the last one
 std::atomic<std::int64_t> finish_deadline_ns{0};  // CLOCK_MONOTONIC; 0: nobody has asked
 std::atomic<bool> has_given_up{false};            // on the last flush
 
-long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value, std::int64_t timeout_ns) noexcept {
-  timespec timeout;
-  timeout.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000);
-  timeout.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000);
-  return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, &timeout, nullptr, 0);
-}
-
 bool is_dead() noexcept {
   return collector.is_dead.load(std::memory_order_acquire);
 }
@@ -63,7 +52,7 @@ class Flusher {
       if (is_asked_to_tell.exchange(false, std::memory_order_acq_rel)) collect::tell_gpu_collector();
       const std::int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
       const std::int64_t pause_ns = is_dead() ? count_once_over(now_ns) : step(now_ns);
-      futex(&wake_word, FUTEX_WAIT, seen, pause_ns);
+      futex_wait(&wake_word, seen, pause_ns);
     }
     finish();
   }
@@ -76,7 +65,7 @@ class Flusher {
       const std::uint32_t seen = wake_word.load(std::memory_order_acquire);
       if (collector.is_ready.load(std::memory_order_acquire)) return;
       if (state.load(std::memory_order_acquire) != kRunning) return;
-      futex(&wake_word, FUTEX_WAIT, seen, kFlushNs);
+      futex_wait(&wake_word, seen, kFlushNs);
     }
   }
 
@@ -199,13 +188,13 @@ class Flusher {
       stop_collection();
     }
     closings.fetch_add(1, std::memory_order_release);
-    syscall(SYS_futex, &closings, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, nullptr, nullptr, 0);
+    futex_wake_all(&closings);
   }
 
   // Until the drain thread has read what has come.
   static void wait_until_read(std::int64_t deadline_ns) noexcept {
     while (collector.pool.unread() > 0 && clock_ns(CLOCK_MONOTONIC) < deadline_ns) {
-      futex(&wake_word, FUTEX_WAIT, wake_word.load(), kPollNs);
+      futex_wait(&wake_word, wake_word.load(), kPollNs);
     }
   }
 
@@ -238,7 +227,7 @@ class Flusher {
       while (!is_complete && !is_dead() && clock_ns(CLOCK_MONOTONIC) < deadline - half) {
         collector.library.functions.flush_all(0);
         is_complete = missing_.is_none();
-        if (!is_complete) futex(&wake_word, FUTEX_WAIT, wake_word.load(), kLastPollNs);
+        if (!is_complete) futex_wait(&wake_word, wake_word.load(), kLastPollNs);
       }
       if (!is_complete) {
         if (!is_dead()) collector.library.functions.flush_all(abi::kFlushForced);
@@ -248,7 +237,7 @@ class Flusher {
       if (!has_given_up.exchange(true)) missing_.count();
     }
     state.store(kFinished, std::memory_order_release);
-    futex(&state, FUTEX_WAKE, INT_MAX, 0);
+    futex_wake_all(&state);
     collect::wake_for_activities();
   }
 
@@ -270,27 +259,11 @@ void* flusher_main(void*) {
   return nullptr;
 }
 
-bool create_thread() noexcept {
-  // The thread inherits the mask, so that no signal of the program ever lands on it.
-  sigset_t all, previous;
-  sigfillset(&all);
-  if (pthread_sigmask(SIG_SETMASK, &all, &previous) != 0) return false;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_t thread;
-  const int failure = pthread_create(&thread, &attributes, flusher_main, nullptr);
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
-  return failure == 0;
-}
-
 }  // namespace
 
 bool start_flusher() noexcept {
   state.store(kRunning, std::memory_order_release);
-  if (create_thread()) return true;
+  if (start_service_thread(flusher_main, nullptr, kStackBytes)) return true;
   state.store(kNotStarted, std::memory_order_release);
   return false;
 }
@@ -302,13 +275,13 @@ bool wait_while_closing() noexcept {
     if (collector.phase.load(std::memory_order_acquire) != Phase::kClosing) return true;
     const std::int64_t left_ns = deadline - clock_ns(CLOCK_MONOTONIC);
     if (left_ns <= 0) return false;
-    futex(&closings, FUTEX_WAIT, seen, left_ns);
+    futex_wait(&closings, seen, left_ns);
   }
 }
 
 void wake_flusher() noexcept {
   wake_word.fetch_add(1, std::memory_order_acq_rel);
-  syscall(SYS_futex, &wake_word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
+  futex_wake_one(&wake_word);
 }
 
 void ask_for_flush() noexcept {
@@ -344,7 +317,7 @@ void finish_flusher(std::uint32_t timeout_ms) noexcept {
   ask_flusher_to_finish(timeout_ms);
   while (!is_flusher_finished()) {
     const std::int64_t left_ns = finish_deadline_ns.load(std::memory_order_acquire) - clock_ns(CLOCK_MONOTONIC);
-    if (left_ns > 0) futex(&state, FUTEX_WAIT, kFinishing, left_ns);
+    if (left_ns > 0) futex_wait(&state, kFinishing, left_ns);
   }
 }
 
