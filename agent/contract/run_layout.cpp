@@ -45,5 +45,8 @@ bool is_part_spool(const std::string& name) {
 bool is_spool(const std::string& name) {
   return ends_with(name, kSpoolSuffix) || is_part_spool(name);
 }
+bool is_node_spool(const std::string& name) {
+  return name.rfind(kNodeSpoolPrefix, 0) == 0 && ends_with(name, kSpoolSuffix);
+}
 
 }  // namespace jaxprof::run_layout

@@ -9,6 +9,7 @@
 //       said.WHAT                  a line that one task of the run prints for all: the first to make the mark prints
 //       unprofiled.NAME            a task that runs without a wrapper: it has a start record and never an end record
 //       check.NAME                 what one task found under --check; gone when the table is printed
+//       node.HOST.BOOT.N.jxspool   what the N-th observer of a node recorded; BOOT is the start of the node's boot id
 //       t0                         when the run began, CLOCK_REALTIME in ns: what --delay counts from
 //   SPOOL/                         one folder a task, on a disk of the node
 //     session                      the session page
@@ -23,7 +24,10 @@
 //     publish                      whose turn it is to copy, and how fast (flock)
 //     deadline                     when the job's time limit ends it, asked of the batch system once a node
 //     deadline.asked.N             the N-th question has somebody who asks it
-//     task.PID                     locked (fcntl) by a wrapper as long as it lives; the last one removes the folder
+//     observer                     locked (fcntl) by the node's observer as long as it lives
+//     plain.PID.TICKS              a task that runs without a wrapper: its pid, and when that started (field 22 of
+//     stat) task.PID                     locked (fcntl) by a wrapper as long as it lives; the last one removes the
+//     folder
 #pragma once
 
 #include <cstdint>
@@ -44,6 +48,7 @@ inline constexpr const char* kMarkPrefix = "said.";
 inline constexpr const char* kUnforeseenRanks = "inner-ranks";  // a mark: commands have started ranks of their own
 inline constexpr const char* kUnprofiledPrefix = "unprofiled.";
 inline constexpr const char* kCheckPrefix = "check.";
+inline constexpr const char* kNodeSpoolPrefix = "node.";
 
 inline std::string run_state_directory(const std::string& directory, const std::string& run_id) {
   return directory + "/" + kRunPrefix + run_id;
@@ -69,6 +74,12 @@ inline std::string unprofiled_mark_path(const std::string& state_directory, cons
 inline std::string check_record_path(const std::string& state_directory, const std::string& task) {
   return state_directory + "/" + kCheckPrefix + task;
 }
+// `attempt` counts the observers of a node from 0: one that finds the file there takes the next.
+inline std::string node_spool_path(const std::string& state_directory, const std::string& host,
+                                   const std::string& boot_id, std::uint32_t attempt) {
+  return state_directory + "/" + kNodeSpoolPrefix + host + "." + boot_id.substr(0, 8) + "." + std::to_string(attempt) +
+         kSpoolSuffix;
+}
 inline std::string start_time_path(const std::string& state_directory) {
   return state_directory + "/t0";
 }
@@ -89,6 +100,12 @@ inline std::string node_deadline_path(const std::string& node_directory) {
 }
 inline std::string node_deadline_mark_path(const std::string& node_directory, std::int64_t question) {
   return node_deadline_path(node_directory) + ".asked." + std::to_string(question);
+}
+inline std::string node_observer_path(const std::string& node_directory) {
+  return node_directory + "/observer";
+}
+inline std::string node_plain_task_path(const std::string& node_directory, std::int64_t pid, std::uint64_t ticks) {
+  return node_directory + "/plain." + std::to_string(pid) + "." + std::to_string(ticks);
 }
 inline std::string node_task_path(const std::string& node_directory, std::int64_t pid) {
   return node_directory + "/task." + std::to_string(pid);
@@ -112,5 +129,6 @@ std::string task_of_start_record(const std::string& name);
 std::string task_of_end_record(const std::string& name);
 bool is_spool(const std::string& name);       // STEM.jxspool or STEM.jxspool.part
 bool is_part_spool(const std::string& name);  // STEM.jxspool.part
+bool is_node_spool(const std::string& name);  // node.….jxspool
 
 }  // namespace jaxprof::run_layout

@@ -30,6 +30,7 @@ enum class BlockKind : std::uint16_t {
   kCounters = 5,    // what was dropped so far
   kFooter = 6,      // the last block of a complete spool
   kActivities = 7,  // event_codec.h, of GPUs: stamps are of CUPTI's clock, the thread is 0
+  kSamples = 8,     // sample_codec.h: counters and gauges, by the observer of a node
 };
 
 struct BlockHeader {

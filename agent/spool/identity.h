@@ -42,6 +42,7 @@ enum class IdentityKey : std::uint16_t {
   kWindowDurationNs = 30,  // N --duration; 0: no limit
   kT0RealtimeNs = 31,      // N CLOCK_REALTIME that --delay counts from; -1: the process's attach
   kTrace = 32,             // T -t, in full (agent/contract/trace_kinds.h)
+  kSpoolKind = 33,         // N SpoolKind (node_record.h); absent: a process
 };
 
 struct IdentityField {

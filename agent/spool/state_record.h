@@ -32,6 +32,14 @@ enum class StateKind : std::uint16_t {
   kGpuRecord = 20,
   kGpuApi = 21,
   kGpuStream = 22,
+  // of nodes: node_record.h
+  kNodeObserver = 32,
+  kNicPort = 33,
+  kSampleStream = 34,
+  kNodeGpu = 35,
+  kNicEvent = 36,
+  kNodeNote = 37,
+  kNodeTicks = 38,
 };
 
 struct StateHeader {

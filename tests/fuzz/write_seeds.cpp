@@ -9,6 +9,7 @@
 
 #include "agent/contract/session_page.h"
 #include "agent/spool/memory_file.h"
+#include "agent/spool/sample_codec.h"
 #include "launcher/check.h"
 #include "tests/fuzz/spool_recipe.h"
 #include "tests/unit/match/nccl_recording.h"
@@ -168,6 +169,16 @@ void write_all(const std::string& folder) {
   Seeds events(folder, "event_codec_fuzz");
   events.add(std::string("\x01\x64\x01\x01\x0a\x05\x07\x02\x01\x0a\x01\x00", 12));
   events.add(std::string("\x01\x64\x81\x03\x0a\x05\x01\x02\x03\x08pppppppp", 18));
+
+  Seeds samples(folder, "sample_codec_fuzz");
+  spool::SampleEncoder encoder(1, 3, 2);
+  std::vector<std::uint8_t> payload;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    const std::vector<std::uint64_t> values = {i, 1000 * i, 70 + i};
+    encoder.add({1000 + 10 * i, 3, 0, i % 2 == 1, std::span(values).first(i % 2 == 1 ? 2 : 3)});
+    if (i % 2 == 1) encoder.append_section(&payload);
+  }
+  samples.add(std::string(payload.begin(), payload.end()));
 
   Seeds records(folder, "task_record_fuzz");
   records.add(to_json(test::task_start(0, 2)));

@@ -34,6 +34,10 @@ TEST(IsSpool, KnowsFinishedAndUnfinishedOnes) {
   EXPECT_TRUE(is_spool("rank3.jxspool.part"));
   EXPECT_FALSE(is_part_spool("rank3.jxspool"));
   EXPECT_TRUE(is_part_spool("rank3.jxspool.part"));
+  EXPECT_EQ(node_spool_path("/d/.run-1.0.0", "n1", "0123456789ab", 2), "/d/.run-1.0.0/node.n1.01234567.2.jxspool");
+  EXPECT_TRUE(is_node_spool("node.n1.01234567.2.jxspool"));
+  EXPECT_FALSE(is_node_spool("rank3.jxspool"));
+  EXPECT_FALSE(is_node_spool("node.n1.01234567.2"));
   for (const char* name : {".jxspool", "rank3.jxspool.tmp", "rank3", ""}) EXPECT_FALSE(is_spool(name)) << name;
 }
 
