@@ -30,6 +30,7 @@
 #include "agent/cupti/kept_spans.h"
 #include "agent/cupti/kinds.h"
 #include "agent/cupti/library.h"
+#include "agent/cupti/nccl_nodes.h"
 #include "agent/cupti/status.h"
 #include "agent/cupti/strides.h"
 #include "agent/cupti/subscriber.h"
@@ -52,6 +53,7 @@ struct Collector {
   KeptSpans spans;
   ActivityEncoder encoder;
   BlockFiller filler;
+  NcclNodes nccl_nodes;
 
   std::atomic<bool> is_ready{false};   // initialize() has returned
   std::atomic<bool> is_dead{false};    // forked child, or CUPTI has ended itself: it must not be called any more

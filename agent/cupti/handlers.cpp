@@ -90,7 +90,8 @@ void on_callback(void*, abi::Domain domain, abi::CallbackId id, const void* data
           collector.encoder.captured_calls().note_node(static_cast<std::uint32_t>(syscall(SYS_gettid)),
                                                        read_gpu_clock(&collector.subscriber));
         }
-        register_resource(collector.library.functions, id, *static_cast<const abi::ResourceData*>(data));
+        register_resource(collector.library.functions, id, *static_cast<const abi::ResourceData*>(data),
+                          &collector.nccl_nodes);
       }
       break;
     case abi::kState:

@@ -206,12 +206,12 @@ struct LaunchConfigState {  // how kernels were launched
   std::uint32_t local_bytes;  // a thread
 };
 
-struct GraphNodeState {  // a node of a CUDA graph, when it was made or cloned
+struct GraphNodeState {  // a node of a CUDA graph that NCCL made, or a clone of one, when it was made
   StateHeader header;
   std::uint64_t node;
   std::uint64_t original;  // of a clone: the node it was made from; 0: none
   std::uint64_t graph;
-  std::uint64_t launch;  // NCCL's KernelLaunch that was open on the thread: nccl_field::kHandle; 0: none
+  std::uint64_t launch;  // NCCL's KernelLaunch that was open on the thread: nccl_field::kHandle; 0: that of `original`
   std::uint64_t stamp;
 };
 
