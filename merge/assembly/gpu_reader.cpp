@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <string>
 #include <unordered_map>
 
 #include "agent/spool/varint.h"
 #include "merge/assembly/gpu_words.h"
+#include "merge/match/api_calls.h"
 #include "merge/runfile/table_rows.h"
 
 namespace jaxprof::assembly {
@@ -217,27 +219,22 @@ void sort_by_start(Table& table) {
   runfile::reorder_rows(table, std::span<const std::size_t>(order));
 }
 
-// The call that has a correlation; of a runtime call and the driver call inside of it, which share theirs, the outer
-// one, which began first.
-std::unordered_map<std::uint64_t, std::uint64_t> calls_by_correlation(const runfile::ApiTable& api) {
-  std::unordered_map<std::uint64_t, std::uint64_t> calls;
-  calls.reserve(api.correlation.size());
-  for (std::uint64_t row = 0; row < api.correlation.size(); ++row) {
-    if (api.correlation[row] != runfile::kNoRow) calls.try_emplace(api.correlation[row], row);
-  }
-  return calls;
-}
-
+// A call takes what began nearest after it. What has its correlation and began long after that was launched by a later
+// call of that number, which was not recorded.
 template <typename Table>
-void find_launches(const runfile::ApiTable& api, const std::unordered_map<std::uint64_t, std::uint64_t>& calls,
-                   Table& table) {
+void find_launches(const runfile::ApiTable& api, const match::ApiCalls& calls, Table& table) {
+  std::vector<std::int64_t> last_start_ns(api.correlation.size(), runfile::kNoTime);  // of what a call launched
   for (std::size_t row = 0; row < table.correlation.size(); ++row) {
-    const auto call = calls.find(table.correlation[row]);
-    if (call == calls.end()) continue;
-    table.api[row] = call->second;
-    const std::int64_t launch_ns = api.start_ns[call->second];
-    const bool has_times = table.start_ns[row] >= 0 && launch_ns >= 0;
-    if (has_times && table.start_ns[row] < launch_ns) table.flags[row] |= runfile::kWorkBeforeLaunch;
+    if (table.correlation[row] == runfile::kNoRow) continue;
+    const std::int64_t start_ns = table.start_ns[row];
+    const std::uint64_t call = calls.launch_of(table.correlation[row], start_ns);
+    if (call == runfile::kNoRow) continue;
+    std::int64_t& last_ns = last_start_ns[call];
+    if (last_ns >= 0 && start_ns - last_ns >= match::kShortestWrapNs) continue;
+    last_ns = std::max(last_ns, start_ns);
+    table.api[row] = call;
+    const bool has_times = start_ns >= 0 && api.start_ns[call] >= 0;
+    if (has_times && start_ns < api.start_ns[call]) table.flags[row] |= runfile::kWorkBeforeLaunch;
   }
 }
 
@@ -257,6 +254,26 @@ void mark_outside(const std::vector<Segment>& segments, const runfile::ApiTable&
   }
 }
 
+// The agent records all along between the segments of a window that opens again, and where whole graphs are recorded
+// (-t graph); what runs in a segment is then kept, whenever it was launched. A launch within it has its call.
+template <typename Table>
+void mark_launched_before(const std::vector<Segment>& segments, bool records_all_along, Table& table) {
+  for (std::size_t row = 0; row < table.start_ns.size(); ++row) {
+    const std::int64_t start_ns = table.start_ns[row];
+    if (start_ns < 0 || table.api[row] != runfile::kNoRow) continue;
+    const auto own = std::find_if(segments.begin(), segments.end(), [start_ns](const Segment& segment) {
+      return segment.close_ns < 0 || start_ns <= segment.close_ns;
+    });
+    if (own == segments.end()) continue;
+    if (records_all_along || own->number > 0) table.flags[row] |= runfile::kWorkBeforeWindow;
+  }
+}
+
+bool traces_whole_graphs(const rundir::SpoolTrace& trace) {
+  const std::string kinds = "," + trace.identity().text(spool::IdentityKey::kTrace) + ",";
+  return kinds.find(",graph,") != std::string::npos;
+}
+
 }  // namespace
 
 match::GpuWork read_gpu_work(const rundir::SpoolTrace& trace, const clock::GpuClockModel& clock,
@@ -272,12 +289,15 @@ match::GpuWork read_gpu_work(const rundir::SpoolTrace& trace, const clock::GpuCl
   sort_by_start(work.graphs);
   sort_by_start(work.syncs);
   sort_by_start(work.cuda_events);
-  const auto calls = calls_by_correlation(work.api);
+  const match::ApiCalls calls(work.api);
   find_launches(work.api, calls, work.kernels);
   find_launches(work.api, calls, work.memops);
   mark_outside(segments, work.api, work.api);
   mark_outside(segments, work.api, work.kernels);
   mark_outside(segments, work.api, work.memops);
+  const bool records_all_along = traces_whole_graphs(trace);
+  mark_launched_before(segments, records_all_along, work.kernels);
+  mark_launched_before(segments, records_all_along, work.memops);
   return work;
 }
 

@@ -1,6 +1,8 @@
 #include "merge/match/kernel_join.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -54,9 +56,12 @@ class Join {
 
   void join_external() {
     for (const auto& [handle, correlations] : work_.externals) {
+      const PluginEvent* event = plugin_.find(handle);
+      const std::int64_t called_ns = event == nullptr ? 0 : axis_ns_(event->start);
       for (const std::size_t call : launches_.of(handle)) {
         for (const std::uint64_t correlation : correlations) {
-          for (const WorkRow& work : index_.with_correlation(correlation)) add(call, work, JoinPath::kExternal);
+          for (const WorkRow& work : index_.with_correlation(correlation, called_ns))
+            add(call, work, JoinPath::kExternal);
         }
       }
     }
@@ -122,13 +127,14 @@ class Join {
   struct Scope {
     std::uint32_t thread = 0;
     std::uint64_t start = 0;
-    std::uint64_t end = 0;
+    std::uint64_t end = 0;  // UINT64_MAX: with the process
+    bool has_end = true;    // it was recorded; else it had ended by `end`
     auto operator<=>(const Scope&) const = default;
   };
 
   std::vector<Scope> scopes_of(std::size_t index) const {
     const NcclCall& call = calls_[index];
-    if (call.launch_end != 0) return {{call.thread, call.launch_start, call.launch_end}};
+    if (call.launch_end != 0) return {{call.thread, call.launch_start, call.launch_end, call.has_launch_end}};
     std::vector<Scope> scopes;
     const auto add_bracket = [&scopes](const PluginEvent& event) {
       if (event.has_stop) scopes.push_back({event.thread, event.start, event.stop});
@@ -139,15 +145,17 @@ class Join {
     return scopes;
   }
 
-  // What NCCL launched there: its kernels, or where there is none copies (one-rank communicators, copy engines).
+  // What NCCL launched there: its kernels, or where there is none copies (one-rank communicators, copy engines). Behind
+  // an end that was not recorded the copies may be anybody's.
   std::vector<WorkRow> launched_in(const Scope& scope) const {
     std::vector<WorkRow> kernels;
     std::vector<WorkRow> copies;
-    const std::int64_t end_ns = axis_ns_(scope.end);
+    const bool is_open = scope.end == UINT64_MAX;
+    const std::int64_t end_ns = is_open ? std::numeric_limits<std::int64_t>::max() : axis_ns_(scope.end);
     for (const WorkRow& work : index_.launched_in(trace_.tid(scope.thread), axis_ns_(scope.start), end_ns)) {
       if (is_taken(work)) continue;
       if (index_.is_nccl(work)) kernels.push_back(work);
-      if (work.is_memop) copies.push_back(work);
+      if (work.is_memop && scope.has_end) copies.push_back(work);
     }
     return kernels.empty() ? copies : kernels;
   }
@@ -166,19 +174,25 @@ class Join {
     for (const auto& [scope, calls] : order) {
       const std::vector<WorkRow> launched = launched_in(scope);
       for (const std::size_t call : calls) {
-        for (const WorkRow& work : on_stream_of(call, launched)) add(call, work, JoinPath::kScope);
+        for (const WorkRow& work : own_work(call, launched)) add(call, work, JoinPath::kScope);
       }
     }
   }
 
-  // Of what a group launched, what ran on the call's own stream, if its stream is known.
-  std::vector<WorkRow> on_stream_of(std::size_t call, const std::vector<WorkRow>& launched) const {
+  // Of what a group launched, perhaps for several GPUs, what ran on the call's own GPU, if that is known, and there on
+  // its own stream, if that is known.
+  std::vector<WorkRow> own_work(std::size_t call, const std::vector<WorkRow>& launched) const {
+    const std::int32_t device = calls_[call].device;
     const std::uint64_t stream = calls_[call].stream;
-    if (stream == 0 || !index_.knows_stream(stream)) return launched;
+    std::vector<WorkRow> on_device;
+    std::copy_if(launched.begin(), launched.end(), std::back_inserter(on_device), [&](const WorkRow& work) {
+      return device < 0 || index_.device(work) < 0 || index_.device(work) == device;
+    });
+    if (stream == 0 || !index_.knows_stream(stream)) return on_device;
     std::vector<WorkRow> own;
-    std::copy_if(launched.begin(), launched.end(), std::back_inserter(own),
+    std::copy_if(on_device.begin(), on_device.end(), std::back_inserter(own),
                  [&](const WorkRow& work) { return index_.is_on(work, stream); });
-    return own.empty() ? launched : own;
+    return own.empty() ? on_device : own;
   }
 
   // ---- order
@@ -216,18 +230,18 @@ class Join {
   }
 
   // Kernels from before the first call belong to calls that were not recorded, and the last calls' kernels may not have
-  // been. Anything else that does not fit leaves the stream as it is: no kernel may start before its call, and there
-  // may be no kernel too many.
+  // been. Anything else that does not fit leaves the stream as it is: no kernel may be launched before its call, and
+  // there may be no kernel too many.
   void join_stream(std::uint64_t stream, const std::vector<Unit>& units) {
     if (units.empty()) return;
     std::vector<WorkRow> kernels;
     for (const WorkRow& work : index_.nccl_kernels_on(stream)) {
-      const bool is_usable = !is_taken(work) && index_.start_ns(work) >= units.front().enqueue_ns;
+      const bool is_usable = !is_taken(work) && index_.launch_ns(work) >= units.front().enqueue_ns;
       if (is_usable) kernels.push_back(work);
     }
     if (kernels.size() > units.size()) return;
     for (std::size_t k = 0; k < kernels.size(); ++k) {
-      if (index_.start_ns(kernels[k]) < units[k].enqueue_ns) return;
+      if (index_.launch_ns(kernels[k]) < units[k].enqueue_ns) return;
     }
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       for (const std::size_t call : units[k].calls) add(call, kernels[k], JoinPath::kOrder);

@@ -2,7 +2,7 @@
 // leaves alone:
 //   external  NCCL's plugin marked the launch, and CUPTI tells which work it was
 //   graph     the work's graph node was made while NCCL launched for the call; its k-th record is replay k
-//   scope     the work was launched by the call's thread within its NVTX range, or the plugin's bracket
+//   scope     the work was launched by the call's thread within its NVTX range, or the plugin's bracket, for its GPU
 //   order     the k-th of NCCL's kernels on the call's stream, if nothing contradicts it
 // A kernel may carry out several calls and a call may take several kernels, so the answer is pairs. A call that
 // consists of sends and receives has the work of its parts.

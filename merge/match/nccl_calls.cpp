@@ -202,12 +202,14 @@ class Assembly {
       if (group == nullptr) continue;
       call.launch_start = group->start;
       call.launch_end = group->end;
+      call.has_launch_end = group->has_end;
     }
     for (NcclCall& call : calls_) {
       if (call.parent == kNoCall) continue;
       NcclCall& whole = calls_[call.parent];
       call.launch_start = whole.launch_start;
       call.launch_end = whole.launch_end;
+      call.has_launch_end = whole.has_launch_end;
       whole.is_captured = whole.is_captured || call.is_captured;
     }
   }

@@ -63,9 +63,10 @@ struct NcclCall {
   std::uint64_t enqueue_end = 0;
   bool has_enqueue_end = false;
   // Where its work was launched, by NVTX: its own range, or that of the ncclGroupEnd which ended its group. Of the
-  // same thread; empty: not known.
+  // same thread; empty: not known. Without its own end it ends where the thread was out of it; UINT64_MAX: not known.
   std::uint64_t launch_start = 0;
   std::uint64_t launch_end = 0;
+  bool has_launch_end = false;
 };
 
 struct NcclCalls {

@@ -35,10 +35,18 @@ std::size_t NvtxRangeBuilder::innermost(std::uint32_t thread, std::uint32_t doma
 }
 
 NvtxRangeBuilder::Stack& NvtxRangeBuilder::stack_of(std::uint32_t thread, std::uint32_t domain,
-                                                    std::uint64_t unseen_ends) {
+                                                    std::uint64_t unseen_ends, std::uint64_t stamp) {
   Stack& stack = stacks_[{thread, domain}];
-  if (unseen_ends > 0 && unseen_ends - 1 < stack.size()) stack.resize(static_cast<std::size_t>(unseen_ends - 1));
+  if (unseen_ends > 0) unwind(stack, unseen_ends - 1, stamp);
   return stack;
+}
+
+void NvtxRangeBuilder::unwind(Stack& stack, std::uint64_t depth, std::uint64_t stamp) {
+  while (stack.size() > depth) {
+    const std::size_t index = stack.back();
+    if (index != kNoRange && !ranges_[index].has_end) ranges_[index].ended_by = stamp;
+    stack.pop_back();
+  }
 }
 
 void NvtxRangeBuilder::end_range(std::size_t index, const spool::Event& event, std::uint32_t domain) {
@@ -55,8 +63,9 @@ void NvtxRangeBuilder::add(std::uint32_t thread, const spool::Event& event) {
   switch (event.kind) {
     case spool::EventKind::kNvtxPush: {
       NvtxRange range = begin(RangeKind::kPushPop, thread, event);
-      Stack& stack = stack_of(thread, range.domain, event.fields[field::kPushUnseenEnds]);
+      Stack& stack = stack_of(thread, range.domain, event.fields[field::kPushUnseenEnds], event.stamp);
       // Ranges as deep as this one or deeper have ended, without our seeing it.
+      unwind(stack, range.depth, event.stamp);
       stack.resize(range.depth, kNoRange);
       range.parent = innermost(thread, range.domain);
       stack.push_back(ranges_.size());
@@ -66,13 +75,13 @@ void NvtxRangeBuilder::add(std::uint32_t thread, const spool::Event& event) {
     case spool::EventKind::kNvtxPop: {
       const std::uint32_t domain = event.id;
       const std::uint64_t depth = event.fields[field::kPopDepth];
-      Stack& stack = stack_of(thread, domain, event.fields[field::kPopUnseenEnds]);
+      Stack& stack = stack_of(thread, domain, event.fields[field::kPopUnseenEnds], event.stamp);
       if (depth < stack.size() && stack[depth] != kNoRange) {
         end_range(stack[depth], event, domain);
       } else {
         ++ends_without_start_;
       }
-      if (depth < stack.size()) stack.resize(depth);
+      unwind(stack, depth, event.stamp);
       break;
     }
     case spool::EventKind::kNvtxStart: {

@@ -34,10 +34,11 @@ struct NvtxRange {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   bool has_end = false;
-  std::size_t parent = kNoRange;   // the push-pop range around it on its thread and domain
-  std::int32_t payload_type = 0;   // NVTX_PAYLOAD_TYPE_*; 0: none
-  std::uint64_t payload = 0;       // its bits
-  std::uint64_t step = 0;          // 1 + the ordinal of the step that it is; 0: it is none
+  std::uint64_t ended_by = UINT64_MAX;  // without an end: the thread's events say that it had ended by then
+  std::size_t parent = kNoRange;        // the push-pop range around it on its thread and domain
+  std::int32_t payload_type = 0;        // NVTX_PAYLOAD_TYPE_*; 0: none
+  std::uint64_t payload = 0;            // its bits
+  std::uint64_t step = 0;               // 1 + the ordinal of the step that it is; 0: it is none
   std::uint64_t call_ordinal = 0;  // NCCL's: 1 + the calls before it of its function, communicator and peer; 0: unknown
   std::vector<PayloadField> fields;  // of payload schemas, at its start and its end
 };
@@ -59,8 +60,10 @@ class NvtxRangeBuilder {
   using Stack = std::vector<std::size_t>;  // by depth: the open range, or kNoRange where its push was lost
 
   NvtxRange begin(RangeKind kind, std::uint32_t thread, const spool::Event& event) const;
-  // The open ranges, less those whose pops the thread says were lost (nvtx_field::kPopUnseenEnds).
-  Stack& stack_of(std::uint32_t thread, std::uint32_t domain, std::uint64_t unseen_ends);
+  // The open ranges, less those whose pops the thread says were lost (nvtx_field::kPopUnseenEnds), at `stamp`.
+  Stack& stack_of(std::uint32_t thread, std::uint32_t domain, std::uint64_t unseen_ends, std::uint64_t stamp);
+  // Ranges as deep as `depth` or deeper had ended by `stamp`.
+  void unwind(Stack& stack, std::uint64_t depth, std::uint64_t stamp);
   std::size_t innermost(std::uint32_t thread, std::uint32_t domain) const;
   void end_range(std::size_t index, const spool::Event& event, std::uint32_t domain);
 

@@ -18,7 +18,7 @@ constexpr std::string_view kRootField = "Root";
 constexpr std::string_view kPeerField = "Peer rank";
 
 std::uint64_t end_of(const NvtxRange& range) {
-  return range.has_end ? range.end : UINT64_MAX;
+  return range.has_end ? range.end : range.ended_by;
 }
 
 NcclCall call_of(const NvtxRange& range, runfile::Coll coll, std::string_view api) {
@@ -75,7 +75,7 @@ void RangeCalls::take(const NvtxRange& range, std::string_view api, CommMembers*
   }
   if (api == "ncclGroupEnd") {
     if (group.depth == 0 || --group.depth > 0) return;
-    const GroupEnd end{group.number, range.start, end_of(range)};
+    const GroupEnd end{group.number, range.start, end_of(range), range.has_end};
     ends_[range.thread].push_back(end);
     end_of_group_[group.number] = end;
     return;
@@ -91,6 +91,7 @@ void RangeCalls::take(const NvtxRange& range, std::string_view api, CommMembers*
   } else {
     call.launch_start = range.start;
     call.launch_end = end_of(range);
+    call.has_launch_end = range.has_end;
   }
   spans_[range.thread].push_back({range.start, end_of(range), calls->size()});
   if (range.call_ordinal != 0) ordinals_[calls->size()] = range.call_ordinal;

@@ -21,7 +21,8 @@ namespace jaxprof::match {
 struct GroupEnd {
   std::uint64_t group = 0;  // NcclCall::group
   std::uint64_t start = 0;
-  std::uint64_t end = 0;  // UINT64_MAX: not recorded
+  std::uint64_t end = 0;  // where it was not recorded, when the thread was out of it; UINT64_MAX: nothing tells that
+  bool has_end = false;
 };
 
 class RangeCalls {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 #include "merge/runfile/run_tables.h"
@@ -12,6 +13,9 @@ namespace {
 // NCCL up to 2.18, from 2.19 on, symmetric ones of 2.27 and of 2.28 on; and the reduction of a communicator of one.
 constexpr std::array<std::string_view, 5> kNcclNames = {"ncclKernel_", "ncclDevKernel_", "ncclSymDevKernel_",
                                                         "ncclSymkDevKernel_", "oneRankReduce"};
+
+// By how much a launch may be stamped before the event of NCCL's around it, as their clocks differ.
+constexpr std::int64_t kStampErrorNs = 1'000'000;
 
 template <typename Value>
 const std::vector<Value>& found_in(const std::unordered_map<std::uint64_t, std::vector<Value>>& map,
@@ -29,25 +33,28 @@ bool is_nccl_kernel(std::string_view name) {
 }
 
 WorkIndex::WorkIndex(const GpuWork& work, const rundir::GpuState& gpu, const runfile::StringTable& strings)
-    : work_(work) {
+    : work_(work), calls_(work.api) {
   const auto index = [this](const auto& table, bool is_memop) {
     for (std::uint64_t row = 0; row < table.correlation.size(); ++row) {
       const WorkRow item{is_memop, row};
       if (table.correlation[row] != runfile::kNoRow) by_correlation_[table.correlation[row]].push_back(item);
-      if (table.graph_node[row] != runfile::kNoRow) by_node_[table.graph_node[row]].push_back(item);
+      const bool is_of_window = (table.flags[row] & runfile::kWorkBeforeWindow) == 0;
+      if (table.graph_node[row] != runfile::kNoRow && is_of_window) by_node_[table.graph_node[row]].push_back(item);
     }
   };
   index(work.kernels, false);
   index(work.memops, true);
-  for (auto& [node, rows] : by_node_) {
-    std::stable_sort(rows.begin(), rows.end(),
-                     [this](const WorkRow& a, const WorkRow& b) { return launch_order(a) < launch_order(b); });
+  for (auto* map : {&by_correlation_, &by_node_}) {
+    for (auto& [key, rows] : *map) {
+      std::stable_sort(rows.begin(), rows.end(),
+                       [this](const WorkRow& a, const WorkRow& b) { return launch_order(a) < launch_order(b); });
+    }
   }
   for (std::size_t row = 0; row < work.api.tid.size(); ++row) {
     const bool is_usable = work.api.correlation[row] != runfile::kNoRow && work.api.start_ns[row] >= 0;
     if (!is_usable) continue;
     const std::int64_t half_ns = std::max<std::int64_t>(work.api.dur_ns[row], 0) / 2;
-    by_tid_[work.api.tid[row]].push_back({work.api.start_ns[row] + half_ns, work.api.correlation[row]});
+    by_tid_[work.api.tid[row]].push_back({work.api.start_ns[row] + half_ns, calls_.outermost(row)});
   }
   for (auto& [tid, launches] : by_tid_) {
     std::stable_sort(launches.begin(), launches.end(),
@@ -64,12 +71,27 @@ WorkIndex::WorkIndex(const GpuWork& work, const rundir::GpuState& gpu, const run
     if (is_new) known->second = is_nccl_kernel(strings.text(name));
     is_nccl_[row] = known->second;
     const bool is_eager = work.kernels.graph_node[row] == runfile::kNoRow;
-    if (known->second && is_eager) nccl_kernels_[lane_of({false, row})].push_back({false, row});
+    const bool is_of_window = (work.kernels.flags[row] & runfile::kWorkBeforeWindow) == 0;
+    if (known->second && is_eager && is_of_window) nccl_kernels_[lane_of({false, row})].push_back({false, row});
   }
 }
 
-const std::vector<WorkRow>& WorkIndex::with_correlation(std::uint64_t correlation) const {
-  return found_in(by_correlation_, correlation);
+std::vector<WorkRow> WorkIndex::with_correlation(std::uint64_t correlation, std::int64_t called_ns) const {
+  const std::vector<WorkRow>& rows = found_in(by_correlation_, correlation);
+  auto begin = rows.begin();
+  while (begin != rows.end()) {
+    const auto next = std::find_if(begin, rows.end(), [&](const WorkRow& row) { return !is_one_launch(*begin, row); });
+    if (next == rows.end() || launch_ns(*begin) >= called_ns - kStampErrorNs) return {begin, next};
+    begin = next;
+  }
+  return {};
+}
+
+bool WorkIndex::is_one_launch(const WorkRow& a, const WorkRow& b) const {
+  const std::uint64_t call = api_of(a);
+  const std::uint64_t other = api_of(b);
+  if (call != runfile::kNoRow && other != runfile::kNoRow) return call == other;
+  return launch_ns(b) - launch_ns(a) < kShortestWrapNs;
 }
 
 const std::vector<WorkRow>& WorkIndex::of_node(std::uint64_t node) const {
@@ -82,8 +104,9 @@ std::vector<WorkRow> WorkIndex::launched_in(std::uint64_t tid, std::int64_t star
   auto launch = std::lower_bound(launches.begin(), launches.end(), start_ns,
                                  [](const Launch& a, std::int64_t value) { return a.middle_ns < value; });
   for (; launch != launches.end() && launch->middle_ns <= end_ns; ++launch) {
-    const std::vector<WorkRow>& more = with_correlation(launch->correlation);
-    rows.insert(rows.end(), more.begin(), more.end());
+    const std::vector<WorkRow>& more = found_in(by_correlation_, work_.api.correlation[launch->call]);
+    std::copy_if(more.begin(), more.end(), std::back_inserter(rows),
+                 [&](const WorkRow& work) { return api_of(work) == launch->call; });
   }
   // A runtime call and the driver call inside of it have one correlation.
   std::sort(rows.begin(), rows.end());
@@ -113,13 +136,26 @@ bool WorkIndex::is_on(const WorkRow& work, std::uint64_t stream_address) const {
   return std::find(lanes.begin(), lanes.end(), lane_of(work)) != lanes.end();
 }
 
-std::pair<std::uint64_t, std::int64_t> WorkIndex::launch_order(const WorkRow& work) const {
-  const auto& correlation = work.is_memop ? work_.memops.correlation : work_.kernels.correlation;
-  return {correlation[work.row], start_ns(work)};
+std::int64_t WorkIndex::launch_ns(const WorkRow& work) const {
+  const std::uint64_t api = api_of(work);
+  if (api == runfile::kNoRow || work_.api.start_ns[api] < 0) return start_ns(work);
+  return work_.api.start_ns[api] + std::max<std::int64_t>(work_.api.dur_ns[api], 0) / 2;
+}
+
+std::pair<std::int64_t, std::int64_t> WorkIndex::launch_order(const WorkRow& work) const {
+  return {launch_ns(work), start_ns(work)};
 }
 
 std::int64_t WorkIndex::start_ns(const WorkRow& work) const {
   return work.is_memop ? work_.memops.start_ns[work.row] : work_.kernels.start_ns[work.row];
+}
+
+std::int32_t WorkIndex::device(const WorkRow& work) const {
+  return work.is_memop ? work_.memops.device[work.row] : work_.kernels.device[work.row];
+}
+
+std::uint64_t WorkIndex::api_of(const WorkRow& work) const {
+  return work.is_memop ? work_.memops.api[work.row] : work_.kernels.api[work.row];
 }
 
 WorkIndex::Lane WorkIndex::lane_of(const WorkRow& work) const {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "merge/match/api_calls.h"
 #include "merge/match/gpu_work.h"
 #include "merge/rundir/gpu_state.h"
 #include "merge/runfile/string_table.h"
@@ -30,32 +31,41 @@ class WorkIndex {
   // All are borrowed.
   WorkIndex(const GpuWork& work, const rundir::GpuState& gpu, const runfile::StringTable& strings);
 
-  const std::vector<WorkRow>& with_correlation(std::uint64_t correlation) const;
-  // Of a node of an executable graph, in the order of the graph's launches.
+  // What one launch of that correlation launched; of several, since they come again, the first at `called_ns` or after.
+  std::vector<WorkRow> with_correlation(std::uint64_t correlation, std::int64_t called_ns) const;
+  // Of a node of an executable graph, in the order of the graph's launches; without what was launched before the
+  // window.
   const std::vector<WorkRow>& of_node(std::uint64_t node) const;
   // What was launched by API calls of the thread whose middle lies in [start, end], on the axis, ns.
   std::vector<WorkRow> launched_in(std::uint64_t tid, std::int64_t start_ns, std::int64_t end_ns) const;
-  // NCCL's kernels that ran on a stream with that address, outside of graphs, by start.
+  // NCCL's kernels that ran on a stream with that address, outside of graphs, by start; without what was launched
+  // before the window.
   std::vector<WorkRow> nccl_kernels_on(std::uint64_t stream_address) const;
 
   bool is_nccl(const WorkRow& work) const;
   bool is_on(const WorkRow& work, std::uint64_t stream_address) const;
   bool knows_stream(std::uint64_t address) const { return lanes_.count(address) > 0; }
-  // What orders the launches of a graph: CUPTI's correlation rises with every call.
-  std::pair<std::uint64_t, std::int64_t> launch_order(const WorkRow& work) const;
+  // When it was launched: the middle of the call, or where that was not recorded its own start. On the axis, ns.
+  std::int64_t launch_ns(const WorkRow& work) const;
+  // What orders the launches of a graph: when they were made, then when their work began.
+  std::pair<std::int64_t, std::int64_t> launch_order(const WorkRow& work) const;
   std::int64_t start_ns(const WorkRow& work) const;
+  std::int32_t device(const WorkRow& work) const;  // CUDA's ordinal; -1: not known
 
  private:
   using Lane = std::pair<std::uint32_t, std::uint32_t>;  // context, stream
   struct Launch {
     std::int64_t middle_ns;
-    std::uint64_t correlation;
+    std::uint64_t call;  // row of the outermost call
   };
 
   Lane lane_of(const WorkRow& work) const;
+  std::uint64_t api_of(const WorkRow& work) const;
+  bool is_one_launch(const WorkRow& a, const WorkRow& b) const;
 
   const GpuWork& work_;
-  std::unordered_map<std::uint64_t, std::vector<WorkRow>> by_correlation_;
+  const ApiCalls calls_;
+  std::unordered_map<std::uint64_t, std::vector<WorkRow>> by_correlation_;  // by launch_order
   std::unordered_map<std::uint64_t, std::vector<WorkRow>> by_node_;
   std::unordered_map<std::uint64_t, std::vector<Launch>> by_tid_;  // by middle
   std::unordered_map<std::uint64_t, std::vector<Lane>> lanes_;     // by address

@@ -72,6 +72,8 @@ Result<SpoolTrace> SpoolTrace::load(const std::string& path) {
         }
         break;
       }
+      default:  // of a node's observer, whose spools are no process's
+        break;
     }
   }
   if (!has_identity) return fail(ErrorCode::kInputUnreadable, path + ": no block says whose spool it is");

@@ -7,7 +7,8 @@
 namespace jaxprof::runfile {
 
 inline constexpr const char* kWorkFlagsText =
-    "1 no time, 2 end before start, 4 start before its launch, 8 outside of every window, 16 time may be another";
+    "1 no time, 2 end before start, 4 start before its launch, 8 neither it nor its launch in a window, 16 time may be "
+    "another, 32 launched before the window in which it ran";
 
 template <Is<KernelTable> Table>
 void for_each_column(Table& t, auto&& visit) {
@@ -17,7 +18,7 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"device", "index of /job/devices", "GPU", kNoNumber}, t.device);
   visit(ColumnSpec{"context", "1", "CUPTI's number for the CUDA context", kNoIndex}, t.context);
   visit(ColumnSpec{"stream", "1", "CUPTI's number for the CUDA stream", kNoIndex}, t.stream);
-  visit(ColumnSpec{"correlation", "1", "what the launching call has as well; unique in the process", kNoRow},
+  visit(ColumnSpec{"correlation", "1", "what the launching call has as well; 32 bits, which come again", kNoRow},
         t.correlation);
   visit(
       ColumnSpec{"api", "row of /events/api", "call that launched it, of a graph's kernel the graph's launch", kNoRow},
@@ -43,7 +44,7 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"peer", "index of /job/devices", "GPU at the other end, where that is another", kNoNumber}, t.peer);
   visit(ColumnSpec{"context", "1", "CUPTI's number for the CUDA context", kNoIndex}, t.context);
   visit(ColumnSpec{"stream", "1", "CUPTI's number for the CUDA stream", kNoIndex}, t.stream);
-  visit(ColumnSpec{"correlation", "1", "what the launching call has as well; unique in the process", kNoRow},
+  visit(ColumnSpec{"correlation", "1", "what the launching call has as well; 32 bits, which come again", kNoRow},
         t.correlation);
   visit(ColumnSpec{"api", "row of /events/api", "call that launched it, of a graph's copy the graph's launch", kNoRow},
         t.api);
@@ -60,7 +61,7 @@ void for_each_column(Table& t, auto&& visit) {
         t.name);
   visit(ColumnSpec{"layer", "word", "driver or runtime API", ApiLayer::kMissing}, t.layer);
   visit(ColumnSpec{"tid", "1", "thread id of the operating system", kNoRow}, t.tid);
-  visit(ColumnSpec{"correlation", "1", "what the work has as well that it launched; unique in the process", kNoRow},
+  visit(ColumnSpec{"correlation", "1", "what the work has as well that it launched; 32 bits, which come again", kNoRow},
         t.correlation);
   visit(ColumnSpec{"result", "1", "what it returned, 0 for success", kNoNumber}, t.result);
   visit(ColumnSpec{"flags", "bits", kWorkFlagsText, std::uint16_t{0}}, t.flags);

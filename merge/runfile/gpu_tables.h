@@ -15,8 +15,9 @@ namespace jaxprof::runfile {
 inline constexpr std::uint16_t kWorkNoTime = 1;          // CUPTI gave no times, or no length
 inline constexpr std::uint16_t kWorkEndFirst = 2;        // it ended before it started: its length is missing
 inline constexpr std::uint16_t kWorkBeforeLaunch = 4;    // it started before the call that launched it
-inline constexpr std::uint16_t kWorkOutside = 8;         // in no window of its process
+inline constexpr std::uint16_t kWorkOutside = 8;         // neither it nor its launch touches a window of its process
 inline constexpr std::uint16_t kWorkAmbiguousTime = 16;  // the clock was set back: its time may be another
+inline constexpr std::uint16_t kWorkBeforeWindow = 32;  // it ran in a window that opened again, and was launched before
 
 // /events/kernels, ordered by (process, start_ns).
 struct KernelTable {

@@ -14,6 +14,7 @@ using runfile::Timing;
 using spool::EventKind;
 using test::codes;
 using test::findings;
+using test::Recording;
 using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
@@ -207,6 +208,54 @@ TEST(GpuTables, ReplaysAreCallsAndMatchByTheirNumber) {
       EXPECT_THAT(codes(run), Not(Contains("call.repeated")));
     }
   }
+}
+
+// A window that opened a second time at 1000, while work of before still ran.
+test::NcclRecording in_second_segment() {
+  test::NcclRecording recording(0, 1);
+  recording.thread(1, 501);
+  recording.lane(1, 0, 13, kStream);
+  recording.segment(0, true, spool::WindowCause::kProfiler, 0);
+  recording.segment(0, false, spool::WindowCause::kProfiler, 500);
+  recording.segment(1, true, spool::WindowCause::kProfiler, 1000);
+  recording.segment(1, false, spool::WindowCause::kProfiler, 5000);
+  return recording;
+}
+
+runfile::RunTables alone(const Recording& recording) {
+  test::RunFolder folder;
+  folder.add_rank(recording, 0, 1, "n0");
+  return folder.assemble().tables;
+}
+
+TEST(GpuTables, WhatWasLaunchedBeforeASecondSegmentIsNoReplay) {
+  test::NcclRecording recording = in_second_segment();
+  test::Call captured;
+  captured.is_captured = true;
+  const auto api = recording.coll_api(captured, recording.group_api(1, 100, 190), 101, 110);
+  const auto launched = recording.launch(kStream, 120, 130);
+  recording.coll(captured, api, recording.group(140, 180), 150, 160);
+  recording.graph_node(60, 0, launched);
+  recording.kernel("ncclDevKernel_AllReduce", 1'000'000'900, 200, 1, 70, 60);
+  recording.api_call(1'000'001'200, 10, 501, 71);
+  recording.kernel("ncclDevKernel_AllReduce", 1'000'001'500, 50, 1, 71, 60);
+  const runfile::RunTables run = alone(recording);
+  EXPECT_THAT(run.kernels.flags, ElementsAre(runfile::kWorkBeforeWindow, 0));
+  EXPECT_THAT(run.nccl.replay, ElementsAre(runfile::kNoRow, 0));
+  EXPECT_THAT(run.nccl.gpu_start_ns, ElementsAre(-1, 1500));
+}
+
+TEST(GpuTables, WhatWasLaunchedBeforeASecondSegmentIsNoCallsByOrder) {
+  test::NcclRecording recording = in_second_segment();
+  const auto api = recording.coll_api({}, recording.group_api(1, 1010, 1090), 1020, 1030);
+  recording.launch(kStream, 1040, 1050);
+  recording.coll({}, api, recording.group(1060, 1080), 1070, 1075);
+  recording.kernel("ncclDevKernel_AllReduce", 1'000'001'100, 50, 1, 70);
+  recording.api_call(1'000'001'045, 2, 999, 71);  // of a thread of NCCL's
+  recording.kernel("ncclDevKernel_AllReduce", 1'000'001'500, 50, 1, 71);
+  const runfile::RunTables run = alone(recording);
+  EXPECT_THAT(run.nccl.path, ElementsAre(JoinPath::kOrder));
+  EXPECT_THAT(run.nccl.gpu_start_ns, ElementsAre(1500));
 }
 
 TEST(GpuTables, ReplaysOfTheLostArePlacedButNotMatched) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <string>
 
 #include "tests/unit/match/joined_process.h"
 #include "tests/unit/match/nccl_recording.h"
@@ -19,15 +20,17 @@ using test::Call;
 using test::gpu;
 using test::NcclRecording;
 
-// Which kernels, by correlation and node, carried out which calls, by sequence, in which replay (-1: none).
-using Truth = std::set<std::tuple<std::uint64_t, std::int64_t, std::uint64_t, std::uint64_t>>;
+// Which kernels, by start and node, carried out which calls, by sequence, in which replay (-1: none).
+using Truth = std::set<std::tuple<std::uint64_t, std::int64_t, std::int64_t, std::uint64_t>>;
 
 // What one launch of the process is recorded as, other than it was.
 enum class Fault { kNone, kMarkOfAnother, kNodeOfAnother, kOutsideItsBracket };
 
 class RandomProcess : public NcclRecording {
  public:
-  explicit RandomProcess(unsigned seed, Fault fault = Fault::kNone) : random_(seed), fault_(fault) {
+  // CUPTI's correlations begin anew behind `last_correlation`, an hour later.
+  explicit RandomProcess(unsigned seed, Fault fault = Fault::kNone, std::uint64_t last_correlation = UINT64_MAX)
+      : random_(seed), fault_(fault), last_correlation_(last_correlation) {
     for (std::uint32_t thread = 1; thread <= kThreads; ++thread) {
       this->thread(thread, 500 + thread);
       lane(thread, 0, 10 + thread, kStream + thread);
@@ -39,6 +42,7 @@ class RandomProcess : public NcclRecording {
     for (const auto& write : records_) write();
   }
   const Truth& truth() const { return truth_; }
+  std::size_t wraps() const { return wraps_; }
 
  private:
   static constexpr std::uint32_t kThreads = 3;
@@ -55,6 +59,11 @@ class RandomProcess : public NcclRecording {
 
   // One group of calls, eager or captured and replayed.
   void act(std::uint32_t thread) {
+    if (correlation_ >= last_correlation_) {
+      correlation_ = 0;
+      ++wraps_;
+      now_ += 3'600'000'000'000;
+    }
     use_thread(thread);
     const bool is_captured = pick(4) == 0;
     const std::size_t count = 1 + pick(3);
@@ -94,12 +103,15 @@ class RandomProcess : public NcclRecording {
     // A call of CUDA within the bracket; beside it one of the user's own, which launches no kernel of NCCL's.
     const std::uint64_t other = ++correlation_;
     const std::uint64_t called = start + (!is_marked && spoilt(Fault::kOutsideItsBracket) ? 600 : 110);
-    records_.push_back([=, this] { api_call(gpu(called), 20, 500 + thread, correlation); });
+    const bool is_call_lost = is_marked && wraps_ > 0 && pick(2) == 0;
+    if (!is_call_lost) records_.push_back([=, this] { api_call(gpu(called), 20, 500 + thread, correlation); });
     records_.push_back([=, this] { api_call(gpu(start + 500), 20, 500 + thread, other); });
     records_.push_back([=, this] { kernel("gemm", gpu(start + 600), 30, thread, other); });
-    const std::uint64_t kernel_start = gpu(start + 400 + pick(3000));
+    const std::uint64_t longest_wait = last_correlation_ == UINT64_MAX ? 3000 : 600'000'000'000;
+    const std::uint64_t kernel_start = gpu(start + 400 + pick(longest_wait));
     records_.push_back([=, this] { kernel("ncclDevKernel_AllReduce_X", kernel_start, 100, thread, correlation); });
-    for (const std::uint64_t sequence : sequences) truth_.emplace(sequence, -1, correlation, 0);
+    for (const std::uint64_t sequence : sequences)
+      truth_.emplace(sequence, -1, static_cast<std::int64_t>(kernel_start), 0);
   }
 
   void replay(std::uint32_t thread, std::uint64_t launched, const std::vector<std::uint64_t>& sequences) {
@@ -118,7 +130,7 @@ class RandomProcess : public NcclRecording {
       const std::uint64_t start = gpu(now_ + 100 * k);
       records_.push_back([=, this] { kernel("ncclDevKernel_AllReduce_X", start, 50, thread, correlation, cloned); });
       for (const std::uint64_t sequence : sequences) {
-        truth_.emplace(sequence, static_cast<std::int64_t>(k), correlation, cloned);
+        truth_.emplace(sequence, static_cast<std::int64_t>(k), static_cast<std::int64_t>(start), cloned);
       }
     }
     now_ += 1000;
@@ -126,6 +138,8 @@ class RandomProcess : public NcclRecording {
 
   std::mt19937 random_;
   Fault fault_;
+  std::uint64_t last_correlation_;
+  std::size_t wraps_ = 0;
   std::uint64_t previous_launch_ = 0;
   std::uint64_t now_ = 1000;
   std::uint64_t sequence_ = 0;
@@ -147,10 +161,25 @@ Truth found_by(const test::JoinedProcess& process) {
     }
     const runfile::KernelTable& kernels = process.work().kernels;
     const std::uint64_t node = kernels.graph_node[item.work.row];
-    found.emplace(process.calls()[call].sequence, replay, kernels.correlation[item.work.row],
+    found.emplace(process.calls()[call].sequence, replay, kernels.start_ns[item.work.row],
                   node == runfile::kNoRow ? 0 : node);
   }
   return found;
+}
+
+// What only one of the two has, in words.
+std::string difference(const Truth& found, const Truth& truth) {
+  std::string text;
+  const auto list = [&text](const char* what, const Truth& of, const Truth& other) {
+    for (const auto& [call, replay, start, node] : of) {
+      if (other.count({call, replay, start, node}) > 0) continue;
+      text += std::string(what) + " call " + std::to_string(call) + " replay " + std::to_string(replay) + ", work at " +
+              std::to_string(start) + "\n";
+    }
+  };
+  list("wrong:", found, truth);
+  list("not found:", truth, found);
+  return text;
 }
 
 TEST(KernelJoinProperty, FindsExactlyWhatWasPlanted) {
@@ -158,9 +187,19 @@ TEST(KernelJoinProperty, FindsExactlyWhatWasPlanted) {
   for (unsigned seed = 1; seed <= 60; ++seed) {
     const RandomProcess recording(seed);
     planted += recording.truth().size();
-    ASSERT_EQ(found_by(test::JoinedProcess(recording)), recording.truth()) << "seed " << seed;
+    ASSERT_EQ(difference(found_by(test::JoinedProcess(recording)), recording.truth()), "") << "seed " << seed;
   }
   EXPECT_GT(planted, 1000u) << "else nothing was shown";
+}
+
+TEST(KernelJoinProperty, FindsItAlsoWhereCorrelationsComeAgain) {
+  std::size_t wraps = 0;
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    const RandomProcess recording(seed, Fault::kNone, 40);
+    wraps += recording.wraps();
+    ASSERT_EQ(difference(found_by(test::JoinedProcess(recording)), recording.truth()), "") << "seed " << seed;
+  }
+  EXPECT_GT(wraps, 60u) << "else nothing was shown";
 }
 
 // A property that no fault violates shows nothing: one launch is recorded wrongly, and the joins must differ.

@@ -115,6 +115,47 @@ TEST(KernelJoin, AGroupLaunchesWhereItEndsEachCallOnItsStream) {
       << "of the AllGather nothing tells the stream, so that it may be either kernel";
 }
 
+// One thread's group for several GPUs is launched as one.
+TEST(KernelJoin, AGroupForSeveralGpusGivesEachCallWhatRanOnItsOwn) {
+  constexpr std::uint64_t kOtherComm = 0x123456;
+  JoinRecording recording(false);
+  recording.lane(3, 1, 13, 0x99);
+  recording.comm_range(0, 2, 10, NcclRecording::kComm, 0);
+  recording.comm_range(1, 2, 20, kOtherComm, 1);
+  recording.range("ncclGroupStart", 90, 95);
+  recording.range("ncclAllReduce", 100, 110, 4096);
+  recording.range("ncclAllReduce", 120, 130, 4096, kOtherComm);
+  recording.range("ncclGroupEnd", 140, 200);
+  recording.api_call(gpu(150), 4, 501, 7);
+  recording.api_call(gpu(160), 4, 501, 8);
+  recording.kernel(kAllReduce, gpu(250), 50, 1, 7);
+  recording.kernel(kAllReduce, gpu(260), 50, 3, 8);
+  EXPECT_THAT(JoinedProcess(recording).pairs(), ElementsAre("call 0: kernel 0 scope", "call 1: kernel 1 scope"));
+}
+
+TEST(KernelJoin, ARangeWithoutAnEndHasEndedByTheNextOneOfItsThread) {
+  JoinRecording recording(false);
+  recording.open_range("ncclAllReduce", 100);  // whose pop is lost
+  recording.api_call(gpu(150), 4, 501, 7);
+  recording.api_call(gpu(250), 4, 501, 8);
+  recording.kernel(kAllReduce, gpu(260), 50, 1, 7);
+  recording.kernel(kAllReduce, gpu(320), 50, 1, 8);
+  JoinRecording killed = recording;
+  recording.push(NcclRecording::kThread, 1, 0, "ncclAllReduce", 200);
+  recording.pop(NcclRecording::kThread, 1, 0, 300);
+  EXPECT_THAT(JoinedProcess(recording).pairs(), ElementsAre("call 0: kernel 0 scope", "call 1: kernel 1 scope"));
+  EXPECT_THAT(JoinedProcess(killed).pairs(), ElementsAre("call 0: kernel 0 scope", "call 0: kernel 1 scope"))
+      << "the process's end is the range's";
+}
+
+TEST(KernelJoin, BehindALostEndCopiesMayBeAnybodys) {
+  JoinRecording recording(false);
+  recording.open_range("ncclAllReduce", 100);
+  recording.api_call(gpu(150), 4, 501, 7);
+  recording.copy(gpu(220), 10, 1, 7);
+  EXPECT_THAT(JoinedProcess(recording).pairs(), IsEmpty());
+}
+
 TEST(KernelJoin, CopiesStandForKernelsWhereThereAreNone) {
   JoinRecording recording(false);
   recording.range("ncclAllReduce", 100, 200, 4096);  // of a communicator of one
