@@ -13,11 +13,11 @@
 
 #include "agent/base/atomic_file.h"
 #include "agent/base/clocks.h"
+#include "agent/base/directory_listing.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/agent_library.h"
 #include "launcher/announcement.h"
 #include "launcher/child_environment.h"
-#include "launcher/directory_listing.h"
 #include "launcher/spool_place.h"
 #include "launcher/task.h"
 

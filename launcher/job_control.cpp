@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "agent/base/atomic_file.h"
+#include "agent/base/directory_listing.h"
 #include "agent/base/unique_fd.h"
-#include "launcher/directory_listing.h"
 #include "launcher/job_group.h"
 
 namespace jaxprof::launcher {

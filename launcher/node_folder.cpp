@@ -6,8 +6,8 @@
 
 #include <utility>
 
+#include "agent/base/directory_listing.h"
 #include "agent/contract/run_layout.h"
-#include "launcher/directory_listing.h"
 
 namespace jaxprof::launcher {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "launcher/file_lock.h"
+#include "agent/base/file_lock.h"
 
 namespace jaxprof::launcher {
 

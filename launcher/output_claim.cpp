@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "agent/base/atomic_file.h"
+#include "agent/base/directory_listing.h"
 #include "agent/base/unique_fd.h"
 #include "agent/contract/run_layout.h"
 #include "agent/contract/session_page.h"
 #include "agent/contract/task_record.h"
-#include "launcher/directory_listing.h"
 
 namespace jaxprof::launcher {
 namespace {

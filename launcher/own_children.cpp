@@ -4,7 +4,7 @@
 #include <string>
 
 #include "agent/base/atomic_file.h"
-#include "launcher/directory_listing.h"
+#include "agent/base/directory_listing.h"
 
 namespace jaxprof::launcher {
 

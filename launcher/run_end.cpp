@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "agent/base/atomic_file.h"
+#include "agent/base/directory_listing.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/announcement.h"
-#include "launcher/directory_listing.h"
 #include "launcher/run_marks.h"
 
 namespace jaxprof::launcher {

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "agent/base/directory_listing.h"
 #include "agent/base/parse_number.h"
 #include "agent/contract/local_layout.h"
-#include "launcher/directory_listing.h"
 
 namespace jaxprof::launcher {
 

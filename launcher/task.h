@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "agent/base/env.h"
+#include "agent/base/file_lock.h"
 #include "agent/base/result.h"
 #include "agent/contract/session_page.h"
 #include "agent/contract/task_record.h"
-#include "launcher/file_lock.h"
 #include "launcher/launch_plan.h"
 #include "launcher/node.h"
 #include "launcher/node_folder.h"

@@ -9,9 +9,9 @@
 
 #include "agent/base/atomic_file.h"
 #include "agent/base/clocks.h"
+#include "agent/base/process_presence.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/announcement.h"
-#include "launcher/process_presence.h"
 #include "launcher/run_end.h"
 #include "launcher/run_marks.h"
 #include "launcher/unforeseen_ranks.h"

@@ -10,12 +10,12 @@
 
 #include "agent/base/atomic_file.h"
 #include "agent/base/clocks.h"
+#include "agent/base/directory_listing.h"
+#include "agent/base/file_lock.h"
+#include "agent/base/process_presence.h"
 #include "agent/contract/local_layout.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/collect/growth_watch.h"
-#include "launcher/directory_listing.h"
-#include "launcher/file_lock.h"
-#include "launcher/process_presence.h"
 #include "launcher/slot_text.h"
 #include "launcher/spool_collection.h"
 

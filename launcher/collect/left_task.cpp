@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "agent/base/atomic_file.h"
+#include "agent/base/directory_listing.h"
 #include "agent/contract/run_layout.h"
-#include "launcher/directory_listing.h"
 #include "launcher/slot_text.h"
 
 namespace jaxprof::launcher {

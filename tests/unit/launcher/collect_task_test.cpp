@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "agent/base/atomic_file.h"
+#include "agent/base/file_lock.h"
+#include "agent/base/process_presence.h"
 #include "agent/base/text.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/collect/account.h"
 #include "launcher/collect/growth_watch.h"
 #include "launcher/collect/left_task.h"
-#include "launcher/file_lock.h"
-#include "launcher/process_presence.h"
 #include "tests/unit/base/temp_folder.h"
 
 namespace jaxprof::launcher {

@@ -1,4 +1,4 @@
-#include "launcher/process_presence.h"
+#include "agent/base/process_presence.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -9,7 +9,7 @@
 
 #include "agent/contract/session_page.h"
 
-namespace jaxprof::launcher {
+namespace jaxprof {
 namespace {
 
 TEST(ProcessPresence, TellsThisProcessFromOneThatHadItsPid) {
@@ -68,4 +68,4 @@ TEST(ProcessPresence, KnowsItsNamespace) {
 }
 
 }  // namespace
-}  // namespace jaxprof::launcher
+}  // namespace jaxprof

@@ -1,4 +1,4 @@
-#include "launcher/process_presence.h"
+#include "agent/base/process_presence.h"
 
 #include <sys/stat.h>
 
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "agent/base/atomic_file.h"
-#include "launcher/directory_listing.h"
+#include "agent/base/directory_listing.h"
 
-namespace jaxprof::launcher {
+namespace jaxprof {
 namespace {
 
 // What /proc/PID/stat says (proc(5)).
@@ -83,4 +83,4 @@ std::uint64_t own_pid_namespace() {
   return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-}  // namespace jaxprof::launcher
+}  // namespace jaxprof

@@ -11,7 +11,7 @@
 #include "agent/base/result.h"
 #include "agent/base/unique_fd.h"
 
-namespace jaxprof::launcher {
+namespace jaxprof {
 
 // What came of trying to lock a file.
 struct FileLock {
@@ -25,4 +25,4 @@ enum class Missing { kCreate, kLeave };
 // Never waits. kNodeNotReady if the file can be neither locked nor asked about.
 Result<FileLock> try_lock(const std::string& path, Missing missing);
 
-}  // namespace jaxprof::launcher
+}  // namespace jaxprof

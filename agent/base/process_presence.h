@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace jaxprof::launcher {
+namespace jaxprof {
 
 // `pid` and `start_ticks` are what the process read of itself (session_page.h); it may live in a pid namespace inside
 // the caller's. A zombie whose threads have all ended is gone. Reads /proc; looks at every process there only if `pid`
@@ -17,4 +17,4 @@ bool is_process_present(pid_t pid, std::uint64_t start_ticks);
 // The caller's pid namespace: inode of /proc/self/ns/pid; 0 if that cannot be read.
 std::uint64_t own_pid_namespace();
 
-}  // namespace jaxprof::launcher
+}  // namespace jaxprof

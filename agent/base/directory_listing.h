@@ -7,7 +7,7 @@
 #include <system_error>
 #include <vector>
 
-namespace jaxprof::launcher {
+namespace jaxprof {
 
 // File names below `directory`, sorted, without "." and ".."; empty if it cannot be read.
 inline std::vector<std::string> list_directory(const std::string& directory) {
@@ -21,4 +21,4 @@ inline std::vector<std::string> list_directory(const std::string& directory) {
   return names;
 }
 
-}  // namespace jaxprof::launcher
+}  // namespace jaxprof

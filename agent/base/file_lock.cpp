@@ -1,10 +1,10 @@
-#include "launcher/file_lock.h"
+#include "agent/base/file_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
-namespace jaxprof::launcher {
+namespace jaxprof {
 namespace {
 
 struct flock whole_file() {
@@ -42,4 +42,4 @@ Result<FileLock> try_lock(const std::string& path, Missing missing) {
   return result;
 }
 
-}  // namespace jaxprof::launcher
+}  // namespace jaxprof
