@@ -166,13 +166,19 @@ class Drain {
     }
   }
 
+  // What waits for the next flush at most: a ring that is drained in time stays small.
+  static std::uint64_t due_bytes(const spool::RingHeader& ring) noexcept {
+    const bool has_grown = ring.grown_at.load(std::memory_order_relaxed) != spool::kNotGrown;
+    return has_grown ? ring.capacity / 8 : ring.small_capacity / 4;
+  }
+
   void drain_ring(std::uint32_t index, bool is_flush) noexcept {
     spool::RingHeader* ring = session.rings[index].load(std::memory_order_acquire);
     if (ring == nullptr) return;
     const std::uint64_t head = heads_[index];
     std::uint64_t tail = ring->tail.load(std::memory_order_relaxed);
     const spool::RingState state = ring->state.load(std::memory_order_acquire);
-    const bool is_due = is_flush || head - tail >= ring->capacity / 8;
+    const bool is_due = is_flush || head - tail >= due_bytes(*ring);
     if (tail != head && is_due) {
       tail = encode(ring, tail, head);
       ring->tail.store(tail, std::memory_order_release);
@@ -188,7 +194,7 @@ class Drain {
     const std::uint8_t* data = spool::segment_data(ring);
     bool is_open = false;
     while (tail != head) {
-      const std::uint8_t* at = data + (tail & (ring->capacity - 1));
+      const std::uint8_t* at = data + spool::ring_offset(ring, tail);
       std::uint64_t first_word;
       std::memcpy(&first_word, at, sizeof first_word);
       const std::uint64_t bytes = first_word & 0xffff;
@@ -321,7 +327,7 @@ void count_late_events() noexcept {
     const std::uint64_t head = ring->head.load(std::memory_order_acquire);
     for (std::uint64_t tail = ring->tail.load(std::memory_order_acquire); tail != head;) {
       std::uint64_t first_word;
-      std::memcpy(&first_word, spool::segment_data(ring) + (tail & (ring->capacity - 1)), sizeof first_word);
+      std::memcpy(&first_word, spool::segment_data(ring) + spool::ring_offset(ring, tail), sizeof first_word);
       tail += first_word & 0xffff;
       const auto kind = static_cast<spool::EventKind>((first_word >> 16) & 0xff);
       if (kind != spool::EventKind::kPadding) count_drop(Drop::kAfterEnd);

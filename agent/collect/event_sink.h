@@ -37,16 +37,20 @@ constexpr std::uint32_t range_place(std::uint16_t domain, std::uint16_t depth) n
   return (domain + 1U) << 16 | depth;
 }
 
-// What a thread keeps to itself. Made on its first event, used by that thread only; given back when it ends.
+// What a thread keeps to itself, used by that thread only and gone with it. Made when it first calls a collector,
+// window or not, for the depth of its ranges and its steps; the ring comes with its first event. Lies in fresh pages,
+// of which the tail of `ranges` is seldom touched: whoever makes it sets what is not 0.
 struct ThreadSink {
-  std::uint8_t* data = nullptr;     // of the ring
-  std::uint64_t mask = 0;           // capacity - 1
-  std::uint64_t head = 0;           // == ring->head
-  std::uint64_t cached_tail = 0;    // <= ring->tail
-  std::uint64_t pending_bytes = 0;  // of the record between begin() and commit()
-  spool::RingHeader* ring = nullptr;
+  std::uint8_t* data = nullptr;             // of the ring's region that is written to
+  std::uint64_t mask = UINT64_MAX;          // the region's capacity - 1; without a ring this, so that there is no room
+  std::uint64_t head = 0;                   // == ring->head
+  std::uint64_t cached_tail = 0;            // <= ring->tail
+  std::uint64_t pending_bytes = 0;          // of the record between begin() and commit()
+  std::uint64_t next_relief = 0;            // the head before which the drain thread is not woken again
+  std::int64_t relieved_ns = 0;             // when it was last, CLOCK_MONOTONIC_COARSE
+  spool::RingHeader* ring = nullptr;        // null: it has none yet
   std::uint32_t thread = 0;                 // number of the thread in the spool
-  bool is_busy = false;                     // between begin() and commit(): a signal handler must not start another
+  bool is_busy = false;                     // in begin(), and until commit(): a signal handler must not start another
   std::uint32_t pushed_step = kNoPlace;     // range_place() of the push whose range is the open step
   std::uint64_t handle_count = 0;           // for unique numbers: NVTX range ids, NCCL handles
   std::uint64_t step_count = 0;             // steps so far, where each thread counts its own (agent/nvtx/steps.h)
@@ -72,9 +76,26 @@ extern std::atomic<std::uint64_t> step_messages[(1U << kStringBits) / 64];
 extern std::atomic<std::uint64_t> window_messages[(1U << kStringBits) / 64];
 extern constinit thread_local ThreadSink* thread_sink __attribute__((tls_model("initial-exec")));
 ThreadSink* open_thread_sink() noexcept;
+// Room for a record of `bytes`, by a look at the tail, a first ring or the ring's large region; false if there is none,
+// which is counted. `data`, `mask` and `head` may change.
 bool make_room(ThreadSink* sink, std::uint64_t bytes) noexcept;
-void wake_drain(ThreadSink* sink) noexcept;
+void relieve(ThreadSink* sink) noexcept;  // more than half of the ring is taken
 void count_unrecorded() noexcept;
+
+// What a record takes of the ring: with the padding before it, if it does not fit before the region's end.
+struct Span {
+  std::uint64_t at = 0;      // in the region, of the record or the padding
+  std::uint64_t to_end = 0;  // of the region
+  std::uint64_t needed = 0;
+};
+inline Span span_of(const ThreadSink& sink, std::uint64_t bytes) noexcept {
+  const std::uint64_t at = sink.head & sink.mask;
+  const std::uint64_t to_end = sink.mask + 1 - at;
+  return {at, to_end, bytes <= to_end ? bytes : to_end + bytes};
+}
+inline bool has_room(const ThreadSink& sink, std::uint64_t needed) noexcept {
+  return sink.head + needed - sink.cached_tail <= sink.mask + 1;
+}
 }  // namespace detail
 
 // Called by an entry point: attaches the process to its task's session the first time, and notes that `hook` was used.
@@ -127,20 +148,31 @@ inline std::uint64_t read_stamp() noexcept {
   return read_event_clock(detail::event_clock.load(std::memory_order_relaxed));
 }
 
-// 1 + the number of the segment that events are to be written to now; 0: to none. The lost event is then counted where
-// it counts as lost (after the end, in a child).
-inline std::uint32_t capturing_segment() noexcept {
-  const std::uint32_t segment = detail::capture.load(std::memory_order_relaxed);
-  if (segment != detail::kCaptureOver) [[likely]]
-    return segment;
+// 1 + the number of the segment that events are to be written to now; 0: to none; kOver: to none any more. Where the
+// event would be kept, count_lost() is to be called then.
+inline constexpr std::uint32_t kOver = detail::kCaptureOver;
+inline std::uint32_t segment_or_over() noexcept {
+  return detail::capture.load(std::memory_order_relaxed);
+}
+// Counts an event that would have been kept, had it not come after the end, or in a forked child.
+inline void count_lost() noexcept {
   detail::count_unrecorded();
+}
+
+// The same in one, for events that are kept whenever the window is open: 0 after the end too, when the event is
+// counted.
+inline std::uint32_t capturing_segment() noexcept {
+  const std::uint32_t segment = segment_or_over();
+  if (segment != kOver) [[likely]]
+    return segment;
+  count_lost();
   return 0;
 }
 inline bool is_capturing() noexcept {
   return capturing_segment() != 0;
 }
 
-// The calling thread's sink; null if it has none and cannot get one.
+// The calling thread's sink; null if it has none and cannot get one, which is counted where the window is open.
 inline ThreadSink* thread_sink() noexcept {
   ThreadSink* sink = detail::thread_sink;
   return sink != nullptr ? sink : detail::open_thread_sink();
@@ -159,22 +191,25 @@ inline std::uint64_t* begin(ThreadSink* sink, spool::EventKind kind, std::uint32
     count_drop(Drop::kRingFull);
     return nullptr;
   }
-  const std::uint64_t bytes = sizeof(spool::EventHeader) + 8 * field_count + payload_bytes;
-  std::uint64_t at = sink->head & sink->mask;
-  const std::uint64_t to_end = sink->mask + 1 - at;
-  const std::uint64_t needed = bytes <= to_end ? bytes : to_end + bytes;
-  if (sink->head + needed - sink->cached_tail > sink->mask + 1) [[unlikely]] {
-    if (!detail::make_room(sink, needed)) return nullptr;
-  }
   sink->is_busy = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (bytes > to_end) [[unlikely]] {
+  const std::uint64_t bytes = sizeof(spool::EventHeader) + 8 * field_count + payload_bytes;
+  detail::Span span = detail::span_of(*sink, bytes);
+  if (!detail::has_room(*sink, span.needed)) [[unlikely]] {
+    if (!detail::make_room(sink, bytes)) {
+      sink->is_busy = false;
+      return nullptr;
+    }
+    span = detail::span_of(*sink, bytes);
+  }
+  std::uint64_t at = span.at;
+  if (bytes > span.to_end) [[unlikely]] {
     // The first word of a header is all that padding has, and all that the consumer reads of it.
     auto* padding = reinterpret_cast<std::uint64_t*>(sink->data + at);
-    *padding = to_end | static_cast<std::uint64_t>(spool::EventKind::kPadding) << 16;
+    *padding = span.to_end | static_cast<std::uint64_t>(spool::EventKind::kPadding) << 16;
     at = 0;
   }
-  sink->pending_bytes = needed;
+  sink->pending_bytes = span.needed;
   auto* header = reinterpret_cast<spool::EventHeader*>(sink->data + at);
   header->bytes = static_cast<std::uint16_t>(bytes);
   header->kind = static_cast<std::uint8_t>(kind);
@@ -190,7 +225,7 @@ inline void commit(ThreadSink* sink) noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   sink->is_busy = false;
   if (sink->head - sink->cached_tail > (sink->mask + 1) / 2) [[unlikely]]
-    detail::wake_drain(sink);
+    detail::relieve(sink);
 }
 
 // ---- windows (agent/contract/window_plan.h). While one is open, events are kept; each opening is a segment.

@@ -22,6 +22,8 @@ namespace jaxprof::collect {
 enum class SessionState : std::uint32_t { kUnattached, kAttaching, kRecording, kEnded, kDead };
 
 inline constexpr std::uint32_t kMaxThreadRings = 1024;
+// A thread's ring grows to SessionPlan::ring_bytes when it needs more than this.
+inline constexpr std::uint64_t kSmallRingBytes = 32 << 10;
 // What CUPTI still holds when the recording ends has so long to come; exit() waits for it and for the last blocks.
 inline constexpr std::uint32_t kGpuFinishMs = 1500;
 
@@ -37,7 +39,6 @@ struct Session {
   spool::SpoolWriter spool;  // attach(), then the drain thread only
   std::atomic<std::uint32_t> ring_count{0};
   std::atomic<spool::RingHeader*> rings[kMaxThreadRings] = {};
-  ThreadSink* sinks[kMaxThreadRings] = {};  // of the ring with the same index; under `state_log`'s lock
   std::atomic<std::uint32_t> thread_count{0};
   std::atomic<bool> is_forked_child{false};
   std::atomic<bool> is_drained{false};  // the footer is written: registrations would reach nobody

@@ -142,6 +142,43 @@ bool is_special(std::uint8_t uses, spool::StringId message) noexcept {
   if (segment != 0 && is_kept) write_push(sink, segment, &begin, attributes);
 }
 
+// After the end: what would have been kept is counted, and true. Depths go on, for the program gets them.
+bool count_begin_after_end(std::uint8_t uses, const Given& from) noexcept {
+  const Marks marks = (uses & kIsKept) == 0 && (uses & kIsWatched) != 0 ? marks_of(uses, from) : Marks{};
+  if ((uses & kIsKept) == 0 && !marks.is_step && !marks.is_content) return false;
+  collect::count_lost();
+  return true;
+}
+
+[[gnu::cold, gnu::noinline]] int push_after_end(nvtxDomainHandle_t domain_handle, const Given& from) noexcept {
+  const std::uint16_t domain = domain_number(domain_handle);
+  const std::uint8_t uses = uses_of(domain);
+  const bool is_lost = count_begin_after_end(uses, from);
+  ThreadSink* sink = collect::present_thread_sink();
+  if (sink == nullptr) return -1;
+  std::uint16_t& next = sink->ranges[domain].depth;
+  const std::uint16_t depth = next;
+  if (next < UINT16_MAX) ++next;
+  const bool is_marked = is_lost && (uses & kIsKept) == 0;  // so its pop is lost as well
+  if (is_marked && sink->pushed_step == collect::kNoPlace) sink->pushed_step = collect::range_place(domain, depth);
+  return depth;
+}
+
+[[gnu::cold, gnu::noinline]] int pop_after_end(nvtxDomainHandle_t domain_handle) noexcept {
+  const std::uint16_t domain = domain_number(domain_handle);
+  const bool is_kept = (uses_of(domain) & kIsKept) != 0;
+  ThreadSink* sink = collect::present_thread_sink();
+  if (sink == nullptr || sink->ranges[domain].depth == 0) {
+    if (is_kept) collect::count_lost();
+    return -1;
+  }
+  const std::uint16_t depth = --sink->ranges[domain].depth;
+  const std::uint32_t place = collect::range_place(domain, depth);
+  if (is_kept || sink->pushed_step == place || sink->pushed_content == place) collect::count_lost();
+  end_pushed_step(sink, domain, depth);
+  return depth;
+}
+
 // The pop of a step, or of what the window is a window of.
 [[gnu::noinline]] void pop_special(ThreadSink* sink, std::uint32_t segment, std::uint16_t domain, std::uint16_t depth,
                                    const Finish& finish) noexcept {
@@ -155,7 +192,9 @@ bool is_special(std::uint8_t uses, spool::StringId message) noexcept {
 
 // A range begins after its attributes were read, and ends before anything else is done: our own work stays outside.
 int push(nvtxDomainHandle_t domain_handle, const Given& from) noexcept {
-  const std::uint32_t segment = collect::capturing_segment();
+  const std::uint32_t segment = collect::segment_or_over();
+  if (segment == collect::kOver) [[unlikely]]
+    return push_after_end(domain_handle, from);
   ThreadSink* sink = collect::thread_sink();
   if (sink == nullptr) [[unlikely]]
     return -1;
@@ -179,7 +218,9 @@ int push(nvtxDomainHandle_t domain_handle, const Given& from) noexcept {
 }
 
 int pop(nvtxDomainHandle_t domain_handle, const nvtxPayloadData_t* payload, std::size_t count) noexcept {
-  const std::uint32_t segment = collect::capturing_segment();
+  const std::uint32_t segment = collect::segment_or_over();
+  if (segment == collect::kOver) [[unlikely]]
+    return pop_after_end(domain_handle);
   const std::uint64_t stamp = segment != 0 ? collect::read_stamp() : 0;
   ThreadSink* sink = collect::thread_sink();
   if (sink == nullptr) [[unlikely]]
@@ -203,10 +244,14 @@ int pop(nvtxDomainHandle_t domain_handle, const nvtxPayloadData_t* payload, std:
 }
 
 nvtxRangeId_t start(nvtxDomainHandle_t domain_handle, const Given& from) noexcept {
-  std::uint32_t segment = collect::capturing_segment();
+  std::uint32_t segment = collect::segment_or_over();
   Begin begin;
   begin.domain = domain_number(domain_handle);
   const std::uint8_t uses = uses_of(begin.domain);
+  if (segment == collect::kOver) [[unlikely]] {
+    count_begin_after_end(uses, from);
+    return 0;
+  }
   const bool is_watched = (uses & kIsWatched) != 0;
   if (!is_watched && (segment == 0 || (uses & kIsKept) == 0)) return 0;
   ThreadSink* sink = collect::thread_sink();
@@ -236,10 +281,10 @@ void end(nvtxDomainHandle_t domain, nvtxRangeId_t range, const nvtxPayloadData_t
 }
 
 void mark(nvtxDomainHandle_t domain_handle, const Given& from) noexcept {
-  if (!collect::is_capturing()) return;
+  if (collect::segment_or_over() == 0) return;
   Begin begin;
   begin.domain = domain_number(domain_handle);
-  if ((uses_of(begin.domain) & kIsKept) == 0) return;
+  if ((uses_of(begin.domain) & kIsKept) == 0 || !collect::is_capturing()) return;
   ThreadSink* sink = collect::thread_sink();
   if (sink == nullptr) return;
   const Attributes attributes = read_attributes(from);

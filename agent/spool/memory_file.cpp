@@ -28,8 +28,7 @@ void* allocate_and_map(int fd, std::uint64_t offset, std::uint64_t bytes) noexce
     errno = failure;
     return nullptr;
   }
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, static_cast<off_t>(offset));
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
@@ -46,7 +45,7 @@ bool MemoryFile::create(const char* path, std::uint32_t pid) noexcept {
   auto* header = static_cast<MemoryHeader*>(allocate_and_map(fd.get(), 0, bytes));
   if (header == nullptr) return false;
   std::memcpy(header->magic, kMemoryMagic, sizeof kMemoryMagic);
-  header->version = 1;
+  header->version = 2;
   header->pid = pid;
   header_ = header;
   identity_ = FileIdentity::of(fd.get());

@@ -45,19 +45,35 @@ static_assert(sizeof(StateLogHeader) == 64);
 
 enum class RingState : std::uint32_t { kFree = 0, kActive = 1, kClosed = 2 };
 
-// A single-producer, single-consumer ring of EventHeader records. Positions count bytes since the ring was made; a
-// record lies at position % capacity and never wraps: kPadding fills what is left at the end.
+// A single-producer, single-consumer ring of EventHeader records. Positions count bytes since the ring was made. Most
+// threads write little, and pages of a ring that were never touched are no memory: so a ring begins with a small region
+// and goes on in the large one behind it once its thread has filled it, or fills it often. It never goes back. A
+// record lies at position % capacity of its region and never wraps: kPadding fills what is left at the end.
 struct RingHeader {
   std::atomic<std::uint64_t> head;  // written by the producer, release
   std::uint8_t pad0[56];
   std::atomic<std::uint64_t> tail;  // written by the consumer, release
   std::uint8_t pad1[56];
   std::atomic<RingState> state;
-  std::atomic<std::uint32_t> thread;  // ThreadState::thread of the present owner
-  std::uint64_t capacity;             // bytes of data; a power of two
-  std::uint64_t reserved[6];
+  std::atomic<std::uint32_t> thread;    // ThreadState::thread of the present owner
+  std::uint64_t capacity;               // bytes of the large region; a power of two
+  std::uint64_t small_capacity;         // bytes of the small region; a power of two, 0: there is none
+  std::atomic<std::uint64_t> grown_at;  // positions from here on are in the large region; kNotGrown: none are yet
+  std::uint64_t reserved[4];
 };
 static_assert(sizeof(RingHeader) == 192);
+inline constexpr std::uint64_t kNotGrown = UINT64_MAX;
+
+constexpr std::uint64_t ring_segment_bytes(std::uint64_t small_capacity, std::uint64_t capacity) noexcept {
+  return sizeof(RingHeader) + small_capacity + capacity;
+}
+
+// Where the record at `position` lies, from the ring's data on. `position` is below a head that was read, by either
+// side.
+inline std::uint64_t ring_offset(const RingHeader* ring, std::uint64_t position) noexcept {
+  if (position < ring->grown_at.load(std::memory_order_relaxed)) return position & (ring->small_capacity - 1);
+  return ring->small_capacity + (position & (ring->capacity - 1));
+}
 
 inline std::uint8_t* segment_data(StateLogHeader* log) noexcept {
   return reinterpret_cast<std::uint8_t*>(log + 1);
@@ -72,8 +88,9 @@ class MemoryFile {
  public:
   // Creates the file at `path`; false with errno.
   bool create(const char* path, std::uint32_t pid) noexcept;
-  // Allocates, maps and zeroes one more segment of `bytes`; null with errno when the disk or the table is full, or the
-  // file is gone. After a failure it is not tried again for a second: a full disk must not cost every event a try.
+  // Allocates and maps one more segment of `bytes` zeros, of which no page is memory until it is touched; null with
+  // errno when the disk or the table is full, or the file is gone. After a failure it is not tried again for a second:
+  // a full disk must not cost every event a try.
   void* add_segment(SegmentKind kind, std::uint64_t bytes) noexcept;
   bool is_open() const noexcept { return header_ != nullptr; }
 

@@ -108,25 +108,24 @@ class Appender {
   void append_events(const std::uint8_t* segment, std::uint64_t bytes) {
     if (bytes < sizeof(RingHeader)) return;
     const auto* ring = reinterpret_cast<const RingHeader*>(segment);
-    const std::uint64_t capacity = ring->capacity;
-    const bool is_sane =
-        capacity >= kMaxEventBytes && (capacity & (capacity - 1)) == 0 && capacity <= bytes - sizeof(RingHeader);
     const std::uint64_t head = ring->head.load(std::memory_order_acquire);
     std::uint64_t tail = ring->tail.load(std::memory_order_acquire);
-    if (!is_sane || head - tail > capacity || head % 8 != 0 || tail % 8 != 0) {
+    if (!is_sane(*ring, bytes) || head - tail > ring->capacity || head % 8 != 0 || tail % 8 != 0) {
       if (head != tail) ++salvage_.damaged_rings;
       return;
     }
     const std::uint8_t* data = segment + sizeof(RingHeader);
+    const std::uint64_t data_bytes = ring->small_capacity + ring->capacity;
     const std::uint32_t thread = ring->thread.load(std::memory_order_relaxed);
     bool is_open = false;
     while (tail != head) {
-      const std::uint64_t at = tail & (capacity - 1);
+      const std::uint64_t at = ring_offset(ring, tail);
+      const std::uint64_t region_end = at < ring->small_capacity ? ring->small_capacity : data_bytes;
       EventHeader header{};
       std::memcpy(&header, data + at, 8);  // a padding record may be no longer than this
       const bool is_padding = header.kind == static_cast<std::uint8_t>(EventKind::kPadding);
       const bool fits = header.bytes >= 8 && header.bytes % 8 == 0 && header.bytes <= kMaxEventBytes &&
-                        header.bytes <= capacity - at && header.bytes <= head - tail;
+                        header.bytes <= region_end - at && header.bytes <= head - tail;
       if (!fits || (!is_padding && header.bytes < sizeof header + 8 * header.field_count)) {
         ++salvage_.damaged_rings;
         break;
@@ -168,6 +167,15 @@ class Appender {
   const Salvage& salvage() const { return salvage_; }
 
  private:
+  // Its regions are such as a ring has, and lie in its segment of `bytes`.
+  static bool is_sane(const RingHeader& ring, std::uint64_t bytes) {
+    const std::uint64_t room = bytes - sizeof ring;
+    const std::uint64_t small = ring.small_capacity;
+    const std::uint64_t large = ring.capacity;
+    return large >= kMaxEventBytes && (large & (large - 1)) == 0 && (small & (small - 1)) == 0 && small % 8 == 0 &&
+           large <= room && small <= room - large && (small != 0 || ring.grown_at.load() == 0);
+  }
+
   std::uint8_t* payload() { return buffer_.data() + SpoolWriter::kHeadroom; }
   void write(BlockKind kind, std::size_t bytes) { writer_->write_block(kind, buffer_.data(), bytes); }
   void write_events() {

@@ -1,5 +1,9 @@
-// Scenarios of a program whose window opens and closes by what it does. Each reports nothing: what was recorded tells.
+// Scenarios of a program whose window opens and closes by what it does. Each reports nothing: what was recorded, and
+// what was counted as lost, tells.
+#include <atomic>
+#include <cstdlib>
 #include <thread>
+#include <vector>
 
 #include "agent/collect/event_sink.h"
 #include "tests/unit/collect/child_program.h"
@@ -180,6 +184,50 @@ void profiler_calls() {
   program.range("after");
 }
 
+// More threads at once than there are rings, each with ranges, before a window that one of them opens.
+void crowd_before_the_window() {
+  const Program program;
+  constexpr int kThreads = 1100;
+  std::atomic<int> arrived{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      program.push("outer");
+      program.push("before");
+      program.pop();
+      arrived.fetch_add(1);
+      while (arrived.load() < kThreads) std::this_thread::yield();
+      program.pop();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  program.push("hot");
+  program.range("inside");
+  program.pop();
+}
+
+// Everything that the program can call, after the agent's last flush, in the default domain and in NCCL's.
+struct LateCaller {
+  Program program;
+  nvtxDomainHandle_t nccl = program.domain("NCCL");
+};
+const LateCaller* late_caller = nullptr;  // never destroyed: it is used after main()
+void call_after_the_end() {
+  const Program& program = late_caller->program;
+  for (int i = 0; i < 7; ++i) {
+    program.range("late");
+    program.end(program.start("late"));
+    program.mark("late");
+  }
+  program.range("late of NCCL", late_caller->nccl);
+  program.range("step");
+}
+void calls_after_the_end() {
+  std::atexit(call_after_the_end);  // before the agent's own handler, so it runs after it
+  late_caller = new LateCaller;
+  late_caller->program.range("in time");
+}
+
 constexpr Scenario kScenarios[] = {
     {"ten_steps", ten_steps},
     {"every_tenth_step", every_tenth_step},
@@ -193,6 +241,8 @@ constexpr Scenario kScenarios[] = {
     {"across_edges", across_edges},
     {"last_step_of_two", last_step_of_two},
     {"profiler_calls", profiler_calls},
+    {"crowd_before_the_window", crowd_before_the_window},
+    {"calls_after_the_end", calls_after_the_end},
 };
 
 }  // namespace

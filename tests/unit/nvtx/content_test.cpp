@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -177,6 +178,29 @@ TEST_F(Content, WithoutNvtxOnlyStepsAndTheWindowsRangesAreKept) {
   EXPECT_EQ(names_.size(), 10u);
   EXPECT_EQ(names_.front(), "step 0");
   EXPECT_THAT(unended_, IsEmpty());
+}
+
+TEST_F(Content, ThreadsWithoutEventsHaveNoRings) {
+  run("crowd_before_the_window", "nvtx:hot");  // which expects that nothing is counted as lost
+  EXPECT_THAT(names_, ElementsAre("hot", "inside"));
+  const auto bytes = std::filesystem::file_size(child_.folder() + "/" + child_.slot().ring_name);
+  EXPECT_LT(bytes, (2U << 20) + 2 * ChildRun::kRingBytes) << "the log and one thread's ring";
+}
+
+// A range is a push and a pop, and the end of a range that was not recorded is none.
+TEST_F(Content, WhatComesAfterTheEndIsCountedIfItWouldHaveBeenKept) {
+  ASSERT_EQ(parse_step_marker("step", &child_.plan().step_marker), nullptr);
+  ASSERT_EQ(child_.run(JAXPROF_CHILD, "calls_after_the_end"), 0);
+  EXPECT_EQ(child_.drops(Drop::kAfterEnd), 7u * (2 + 1 + 1) + 2 + 2);
+  EXPECT_EQ(child_.all_drops(), child_.drops(Drop::kAfterEnd));
+}
+
+TEST_F(Content, WhatIsNotAskedForIsNotLostAfterTheEnd) {
+  ASSERT_EQ(parse_step_marker("step", &child_.plan().step_marker), nullptr);
+  child_.plan().trace = kTraceNccl;
+  ASSERT_EQ(child_.run(JAXPROF_CHILD, "calls_after_the_end"), 0);
+  EXPECT_EQ(child_.drops(Drop::kAfterEnd), 2u + 2) << "the range of NCCL's domain, and the step";
+  EXPECT_EQ(child_.all_drops(), child_.drops(Drop::kAfterEnd));
 }
 
 TEST_F(Content, WithoutNvtxTheWindowsRangeIsKept) {

@@ -92,20 +92,21 @@ class RingSalvage : public testing::Test {
     log_->committed.fetch_add(bytes);
   }
 
-  // A mark of three words at `stamp`, as a thread would write it; the ring may wrap.
+  // A mark of three words at `stamp`, as a thread would write it; the region may wrap.
   void write_event(std::uint64_t stamp) {
     constexpr std::uint64_t kBytes = sizeof(EventHeader) + 8;
     std::uint64_t head = ring_->head.load();
-    const std::uint64_t to_end = kCapacity - head % kCapacity;
+    const std::uint64_t region = head < ring_->grown_at.load() ? ring_->small_capacity : kCapacity;
+    const std::uint64_t to_end = region - head % region;
     if (to_end < kBytes) {
       const std::uint64_t padding = to_end;  // kind kPadding is 0
-      std::memcpy(segment_data(ring_) + head % kCapacity, &padding, sizeof padding);
+      std::memcpy(segment_data(ring_) + ring_offset(ring_, head), &padding, sizeof padding);
       head += to_end;
     }
     const EventHeader header{kBytes, static_cast<std::uint8_t>(EventKind::kNvtxMark), 1, 1, stamp};
     const std::uint64_t field = 0;
-    std::memcpy(segment_data(ring_) + head % kCapacity, &header, sizeof header);
-    std::memcpy(segment_data(ring_) + head % kCapacity + sizeof header, &field, sizeof field);
+    std::memcpy(segment_data(ring_) + ring_offset(ring_, head), &header, sizeof header);
+    std::memcpy(segment_data(ring_) + ring_offset(ring_, head) + sizeof header, &field, sizeof field);
     ring_->head.store(head + kBytes);
   }
 
@@ -163,6 +164,44 @@ TEST_F(RingSalvage, FollowsTheRingAroundItsEnd) {
   const Content content = read(spool_);
   EXPECT_EQ(content.stamps.front(), 5000u);
   EXPECT_TRUE(std::is_sorted(content.stamps.begin(), content.stamps.end()));
+}
+
+TEST_F(RingSalvage, FollowsTheRingIntoItsLargeRegion) {
+  constexpr std::uint64_t kSmall = 8192;
+  ring_ = static_cast<RingHeader*>(memory_.add_segment(SegmentKind::kRing, ring_segment_bytes(kSmall, kCapacity)));
+  ASSERT_NE(ring_, nullptr);
+  ring_->capacity = kCapacity;
+  ring_->small_capacity = kSmall;
+  ring_->grown_at.store(kNotGrown);
+  // Once around the small region and a little more, of which a part is in the spool.
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    if (i == 300) ring_->tail.store(ring_->head.load());
+    write_event(i);
+  }
+  ring_->grown_at.store(ring_->head.load());
+  for (std::uint64_t i = 400; i < 2400; ++i) write_event(i);
+  const auto saved = salvage();
+  ASSERT_TRUE(saved);
+  EXPECT_EQ(saved->damaged_rings, 0u);
+  const Content content = read(spool_);
+  ASSERT_EQ(content.stamps.size(), 2100u);
+  for (std::uint64_t i = 0; i < 2100; ++i) ASSERT_EQ(content.stamps[i], 300 + i);
+}
+
+TEST_F(RingSalvage, RegionsThatNoRingHasAreDamage) {
+  write_event(1);
+  const auto save = [this](std::uint64_t small, std::uint64_t grown_at) {
+    ring_->small_capacity = small;
+    ring_->grown_at.store(grown_at);
+    const std::string copy = folder_.file("copy.jxspool");
+    std::filesystem::copy_file(spool_, copy, std::filesystem::copy_options::overwrite_existing);
+    const auto saved = salvage_rings(memory_path_, copy, counters_, 5);
+    return saved ? saved->damaged_rings : 0;
+  };
+  EXPECT_EQ(save(24, kNotGrown), 1u);
+  EXPECT_EQ(save(0, kNotGrown), 1u);
+  EXPECT_EQ(save(1U << 20, kNotGrown), 1u) << "beyond the segment";
+  EXPECT_EQ(save(0, 0), 0u);
 }
 
 TEST_F(RingSalvage, CutsATornTailBeforeItAppends) {
