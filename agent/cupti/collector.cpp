@@ -128,12 +128,12 @@ constexpr collect::GpuCollector kHooks{open,          close,      ask_flusher_to
                                        end_launch,    fill_block, ask_flusher_to_finish, is_flusher_finished,
                                        finish_flusher};
 
-// `why` is collector.note. The window opens with cudaProfilerStart: without CUPTI it never does.
+// The window opens with cudaProfilerStart: without CUPTI it never does.
 void publish_unavailable(TextBuffer* why) noexcept {
   if (collect::session_plan().window.kind == WindowKind::kProfiler) {
     why->append("; so cudaProfilerStart is not seen, and the window cannot open");
   }
-  publish_status(GpuMode::kUnavailable, collector.library, collector.note);
+  publish_status(GpuMode::kUnavailable, why->c_str());
 }
 
 bool prepare(TextBuffer* why) noexcept {
@@ -160,15 +160,14 @@ bool prepare(TextBuffer* why) noexcept {
 
 bool take_place() noexcept {
   if (collector.subscriber.is_subscribed()) return true;
-  collector.note[0] = '\0';
-  TextBuffer note(collector.note, sizeof collector.note);
+  TextBuffer note(collector.place_note, sizeof collector.place_note);
   if (!collector.subscriber.subscribe(on_callback, kBufferCallbacks, &note)) {
     publish_unavailable(&note);
     return false;
   }
   if (collector.only_watches) {
     watch_profiler(&collector.subscriber);
-    publish_status(GpuMode::kNone, collector.library, "only cudaProfilerStart and Stop are watched");
+    publish_status(GpuMode::kNone, "only cudaProfilerStart and Stop are watched");
     return true;
   }
   if (collector.strides.probe(&collector.subscriber)) register_strides();
@@ -176,22 +175,19 @@ bool take_place() noexcept {
   watch_resources(&collector.subscriber);
   if (collect::session_plan().window.kind == WindowKind::kProfiler) watch_profiler(&collector.subscriber);
   collector.kinds.prepare(&collector.subscriber, collector.library, &note);
-  publish_status(collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
-                 collector.note);
+  publish_status(recording_mode(), note.c_str());
   return true;
 }
 
 bool start_collection() noexcept {
   if (collector.is_enabled.load(std::memory_order_acquire)) return true;
   if (!take_place()) return false;
-  char refused[kNoteBytes] = "";
-  TextBuffer note(refused, sizeof refused);
+  char text[kNoteBytes];
+  TextBuffer note(text, sizeof text);
+  note.append(collector.place_note);
+  const std::size_t told_bytes = note.size();
   const bool is_enabled = collector.kinds.enable(&collector.subscriber, &note);
-  if (note.size() > 0) {
-    TextBuffer(collector.note, sizeof collector.note).append(refused);
-    const GpuMode mode = collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone;
-    publish_status(is_enabled ? mode : GpuMode::kUnavailable, collector.library, collector.note);
-  }
+  if (note.size() > told_bytes) publish_status(is_enabled ? recording_mode() : GpuMode::kUnavailable, text);
   collector.is_enabled.store(is_enabled, std::memory_order_release);
   return is_enabled;
 }
@@ -210,7 +206,8 @@ void initialize() noexcept {
   collector.only_watches = (plan.trace & kTraceCuda) == 0;
   if (plan.cupti == CuptiPolicy::kOff || (collector.only_watches && plan.window.kind != WindowKind::kProfiler)) return;
   if (is_initialized.exchange(true, std::memory_order_acq_rel)) return;
-  TextBuffer why(collector.note, sizeof collector.note);
+  char text[kNoteBytes];
+  TextBuffer why(text, sizeof text);
   if (!prepare(&why)) return publish_unavailable(&why);
   if (collector.only_watches) {
     take_place();

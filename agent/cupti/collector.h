@@ -31,6 +31,7 @@
 #include "agent/cupti/kinds.h"
 #include "agent/cupti/library.h"
 #include "agent/cupti/nccl_nodes.h"
+#include "agent/cupti/notices.h"
 #include "agent/cupti/status.h"
 #include "agent/cupti/strides.h"
 #include "agent/cupti/subscriber.h"
@@ -67,7 +68,7 @@ struct Collector {
   std::atomic<std::int64_t> closed_ns{0};      // of the last close(), CLOCK_MONOTONIC
   std::atomic<std::uint64_t> closed_takes{0};  // buffers that CUPTI had been given by then
   std::atomic<std::uint64_t> launches{0};      // of NCCL, while open
-  char note[kNoteBytes] = "";                  // what is published; written by who publishes
+  char place_note[kNoteBytes] = "";            // what is to be said of the place; who opens writes it, and reads it
 };
 
 extern constinit Collector collector;

@@ -107,7 +107,7 @@ class Flusher {
     register_gpu_clock(&collector.subscriber);
     if (collector.filler.distrusts_lengths() && !has_told_lengths_) {
       has_told_lengths_ = true;
-      publish_status(collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
+      publish_status(recording_mode(),
                      "CUPTI's records are not as long as it said, so it walks them itself, which takes longer");
     }
   }
@@ -211,7 +211,7 @@ class Flusher {
     if (has_warned_ || now_ns - last_return_ns_ < kSilenceNs || launches == launches_then_) return;
     has_warned_ = true;
     publish_status(
-        collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
+        recording_mode(),
         "no GPU records for 10 s while NCCL launched kernels: they may still run, or another client of CUPTI "
         "has put its own buffers in the place of ours");
   }
@@ -308,7 +308,7 @@ bool is_flusher_finished() noexcept {
   if (has_given_up.exchange(true)) return true;
   const std::uint64_t missing = collector.pool.held_by_cupti() + collector.encoder.ledger().open_launches();
   if (missing > 0) collect::count_drop(Drop::kGpuUnflushed, missing);
-  publish_status(collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
+  publish_status(recording_mode(),
                  "CUPTI did not come back from its last flush in time; what it still held is missing");
   return true;
 }

@@ -67,7 +67,7 @@ void on_state(abi::CallbackId id, const abi::StateData& state) noexcept {
     note.append(": ");
     note.append(state.message);
   }
-  publish_status(GpuMode::kUnavailable, collector.library, text);
+  publish_status(GpuMode::kUnavailable, text);
   wake_flusher();
 }
 

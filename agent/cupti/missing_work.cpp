@@ -38,7 +38,7 @@ void MissingWork::count() noexcept {
   collect::count_drop(Drop::kGpuUnflushed, held - lost_buffers_);
   lost_buffers_ = held;
   if (collector.is_dead.load(std::memory_order_acquire)) return;  // that is the reason, and it has been told
-  publish_status(collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone, collector.library,
+  publish_status(recording_mode(),
                  "CUPTI did not give its buffers back: another client of it, which does not subscribe, has put its own "
                  "in the place of ours");
 }

@@ -1,11 +1,18 @@
 #include "agent/cupti/status.h"
 
+#include "agent/base/text.h"
 #include "agent/collect/event_sink.h"
 #include "agent/cupti/collector.h"
+#include "agent/cupti/notices.h"
 
 namespace jaxprof::cupti {
 
-void publish_status(GpuMode mode, const Library& library, const char* note) noexcept {
+namespace {
+
+constinit Notices notices;
+
+void write_status(GpuMode mode, const char* note) noexcept {
+  const Library& library = collector.library;
   if (ProcessSlot* slot = collect::process_slot(); slot != nullptr) {
     slot->cupti_version.store(library.version, std::memory_order_relaxed);
     TextBuffer(slot->gpu_note, sizeof slot->gpu_note).append(note);
@@ -17,6 +24,16 @@ void publish_status(GpuMode mode, const Library& library, const char* note) noex
   state.library = library.path[0] != '\0' ? collect::intern(library.path) : spool::kNoString;
   state.note = note[0] != '\0' ? collect::intern(note) : spool::kNoString;
   collect::append_state(spool::StateKind::kGpuCollector, &state, sizeof state);
+}
+
+}  // namespace
+
+void publish_status(GpuMode mode, const char* note) noexcept {
+  notices.post(mode, note, write_status);
+}
+
+GpuMode recording_mode() noexcept {
+  return collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone;
 }
 
 // A forked child shares the page, and its buffers are none.

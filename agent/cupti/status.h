@@ -2,17 +2,16 @@
 // is what counts; what follows from it is not added.
 #pragma once
 
-#include "agent/base/text.h"
 #include "agent/contract/session_page.h"
-#include "agent/cupti/library.h"
 
 namespace jaxprof::cupti {
 
-inline constexpr std::size_t kNoteBytes = 768;
+// Publishes mode and note (the process's slot, cut to its room; GpuCollectorState, whole), or leaves that to the thread
+// that is publishing. Any thread, in a callback too; waits for nobody.
+void publish_status(GpuMode mode, const char* note) noexcept;
 
-// Publishes mode and note (the process's slot, cut to its room; GpuCollectorState, whole). Any thread that is not in a
-// callback.
-void publish_status(GpuMode mode, const Library& library, const char* note) noexcept;
+// How GPUs are recorded with the place that was taken.
+GpuMode recording_mode() noexcept;
 
 // A buffer was given to CUPTI; it came back empty, or was read or thrown away: the process's slot tells whoever sees it
 // die how many went with it. Any thread.
