@@ -63,6 +63,8 @@ enum class SampleUnit : std::uint8_t {
   kCelsius = 6,
   kBits = 7,  // each bit has a meaning of its own
   kPercent = 8,
+  kMillijoules = 9,
+  kNanoseconds = 10,
 };
 
 enum class SampleKind : std::uint8_t {
