@@ -59,6 +59,8 @@ def main():
                     "cupti_bench": [binaries / "cupti_bench", folder],
                     "event_path_bench": [binaries / "event_path_bench", libraries / "libjaxprof-agent.so", folder],
                     "window_bench": [binaries / "window_bench", libraries / "libjaxprof-agent.so", folder],
+                    "memory_bench": [binaries / "memory_bench", libraries / "libjaxprof-agent.so", folder],
+                    "rate_bench": [binaries / "rate_bench", libraries / "libjaxprof-agent.so", folder],
                     "publish_bench": [binaries / "publish_bench", binaries / "jaxprof-exec",
                                       libraries / "libjaxprof-agent.so", folder],
                     "merge_bench": [binaries / "merge_bench", "100000", folder],

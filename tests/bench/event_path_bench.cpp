@@ -7,21 +7,19 @@
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
 
 #include "agent/base/clocks.h"
-#include "agent/contract/session_page.h"
 #include "agent/contract/step_marker.h"
+#include "tests/bench/bench_session.h"
 
 namespace {
 
@@ -46,21 +44,6 @@ double best_ns(auto&& call) {
 
 void print(const char* name, double value, const char* unit) {
   std::printf("%-34s %10.3f %s\n", name, value, unit);
-}
-
-jaxprof::SessionPage* make_session(const std::string& folder) {
-  const std::string path = folder + "/session";
-  jaxprof::SessionPage* page = jaxprof::create_session_page(path.c_str());
-  if (page == nullptr) return nullptr;
-  page->plan.ring_bytes = 1 << 20;
-  page->plan.state_log_bytes = 16 << 20;
-  page->plan.trace = jaxprof::kDefaultTrace;
-  // In the domain that is measured, so that every range pays for both looks that tell it from a step.
-  jaxprof::parse_step_marker("step@bench", &page->plan.step_marker);
-  jaxprof::TextBuffer(page->plan.spool_directory, sizeof page->plan.spool_directory).append(folder.c_str());
-  jaxprof::TextBuffer(page->plan.stem_template, sizeof page->plan.stem_template).append("bench");
-  setenv(jaxprof::kSessionVariable, path.c_str(), 1);
-  return page;
 }
 
 // NCCL's side of the plugin, as far as a Coll event goes; layout of NCCL's profiler plugin header, version 5.
@@ -180,13 +163,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: event_path_bench AGENT [FOLDER]\n");
     return 2;
   }
-  std::string folder = std::string(argc > 2 ? argv[2] : "/tmp") + "/event_path_bench.XXXXXX";
-  jaxprof::SessionPage* page = mkdtemp(folder.data()) != nullptr ? make_session(folder) : nullptr;
-  if (page == nullptr) {
+  jaxprof::bench::BenchSession session(argc > 2 ? argv[2] : "/tmp", "event_path_bench");
+  if (!session.has_page()) {
     std::perror("event_path_bench: cannot make a session");
     return 1;
   }
-  setenv("NVTX_INJECTION64_PATH", argv[1], 1);  // before the first NVTX call, which looks for it
+  // In the domain that is measured, so that every range pays for both looks that tell it from a step.
+  jaxprof::parse_step_marker("step@bench", &session.plan().step_marker);
+  jaxprof::bench::inject(argv[1]);
   const ClockId clock = jaxprof::choose_event_clock();
   volatile std::uint64_t sink = 0;
   const double limit_ns = best_ns([&] {
@@ -196,12 +180,9 @@ int main(int argc, char** argv) {
   print("two_clock_readings_ns", limit_ns, "ns");
   measure_nvtx(limit_ns);
   const bool has_plugin = measure_nccl(argv[1], limit_ns);
-  const jaxprof::ProcessSlot& slot = page->slots[0];
-  std::uint64_t dropped = 0;
-  for (const auto& drops : slot.drops) dropped += drops.load();
+  const jaxprof::ProcessSlot& slot = session.slot();
+  const std::uint64_t dropped = session.dropped();
   print("dropped", static_cast<double>(dropped), "events");
-  for (const char* name : {slot.spool_name, slot.ring_name, "session"}) unlink((folder + "/" + name).c_str());
-  rmdir(folder.c_str());
   if (slot.state.load() != jaxprof::SlotState::kRecording || !has_plugin || dropped > 0) {
     std::fprintf(stderr, "event_path_bench: the agent did not record everything; the figures above mean nothing\n");
     return 1;

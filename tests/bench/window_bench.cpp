@@ -7,7 +7,6 @@
 //
 // Usage: window_bench AGENT [FOLDER]; prints "NAME VALUE UNIT" lines.
 #include <nvtx3/nvToolsExt.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 
 #include "agent/base/clocks.h"
 #include "agent/contract/session_page.h"
+#include "tests/bench/bench_session.h"
 
 namespace {
 
@@ -84,21 +84,6 @@ bool measure_without_tool(Figures* figures) {
   return waitpid(child, &status, 0) == child && status == 0 && is_read;
 }
 
-jaxprof::SessionPage* make_session(const std::string& folder) {
-  const std::string path = folder + "/session";
-  jaxprof::SessionPage* page = jaxprof::create_session_page(path.c_str());
-  if (page == nullptr) return nullptr;
-  page->plan.ring_bytes = 1 << 20;
-  page->plan.state_log_bytes = 16 << 20;
-  page->plan.trace = jaxprof::kDefaultTrace;
-  jaxprof::parse_step_marker("step", &page->plan.step_marker);
-  jaxprof::parse_capture_range("steps:1000000000", &page->plan.window);
-  jaxprof::TextBuffer(page->plan.spool_directory, sizeof page->plan.spool_directory).append(folder.c_str());
-  jaxprof::TextBuffer(page->plan.stem_template, sizeof page->plan.stem_template).append("bench");
-  setenv(jaxprof::kSessionVariable, path.c_str(), 1);
-  return page;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -107,13 +92,14 @@ int main(int argc, char** argv) {
     return 2;
   }
   Figures without{};
-  std::string folder = std::string(argc > 2 ? argv[2] : "/tmp") + "/window_bench.XXXXXX";
-  jaxprof::SessionPage* page = mkdtemp(folder.data()) != nullptr ? make_session(folder) : nullptr;
-  if (page == nullptr || !measure_without_tool(&without)) {
+  jaxprof::bench::BenchSession session(argc > 2 ? argv[2] : "/tmp", "window_bench");
+  if (!session.has_page() || !measure_without_tool(&without)) {
     std::perror("window_bench: cannot make a session");
     return 1;
   }
-  setenv("NVTX_INJECTION64_PATH", argv[1], 1);  // before the first NVTX call, which looks for it
+  jaxprof::parse_step_marker("step", &session.plan().step_marker);
+  jaxprof::parse_capture_range("steps:1000000000", &session.plan().window);
+  jaxprof::bench::inject(argv[1]);
   const Figures closed = measure();
   const jaxprof::ClockId clock = jaxprof::choose_event_clock();
   volatile std::uint64_t sink = 0;
@@ -128,10 +114,8 @@ int main(int argc, char** argv) {
     print(name + "_extra_ns", closed[i] - without[i], "ns more");
     print(name + "_ratio", (closed[i] - without[i]) / limit_ns, "of two clock readings");
   }
-  const jaxprof::ProcessSlot& slot = page->slots[0];
+  const jaxprof::ProcessSlot& slot = session.slot();
   const bool is_armed = slot.state.load() == jaxprof::SlotState::kRecording && slot.segments.load() == 0;
-  for (const char* name : {slot.spool_name, slot.ring_name, "session"}) unlink((folder + "/" + name).c_str());
-  rmdir(folder.c_str());
   if (is_armed) return 0;
   std::fprintf(stderr,
                "window_bench: the agent was not attached, or its window opened; the figures above mean nothing\n");
