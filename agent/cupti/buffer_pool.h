@@ -54,6 +54,22 @@ class BufferPool {
   std::uint32_t buffer_count() const noexcept { return buffer_count_; }
   // Buffers that CUPTI holds, throw-away ones among them.
   std::uint32_t held_by_cupti() const noexcept { return held_.load(std::memory_order_acquire); }
+  // Of these, those that nobody has written off.
+  std::uint32_t awaited_from_cupti() const noexcept {
+    const std::uint32_t lost = written_off_.load(std::memory_order_acquire);
+    const std::uint32_t held = held_by_cupti();
+    return held > lost ? held - lost : 0;
+  }
+  // So many of what is awaited are counted as lost, and no longer awaited. One thread at a time.
+  void write_off(std::uint32_t count) noexcept { written_off_.fetch_add(count, std::memory_order_acq_rel); }
+  // A buffer comes back. If any are written off it is one of them, whichever it is: true, and one fewer is. Any thread.
+  bool take_back_written_off() noexcept {
+    std::uint32_t lost = written_off_.load(std::memory_order_acquire);
+    while (lost > 0) {
+      if (written_off_.compare_exchange_weak(lost, lost - 1, std::memory_order_acq_rel)) return true;
+    }
+    return false;
+  }
   // From 13.0 on CUPTI takes buffers for each thread, and keeps them beyond the thread's end: is half of the pool
   // there?
   bool is_scarce() const noexcept { return 2 * held_by_cupti() >= buffer_count_; }
@@ -85,6 +101,7 @@ class BufferPool {
   std::atomic<std::uint64_t> completed_{0};
   std::uint32_t to_read_ = 0;  // completed ones in the order in which they came; the reader's own
   std::atomic<std::uint32_t> held_{0};
+  std::atomic<std::uint32_t> written_off_{0};
   std::atomic<std::uint64_t> takes_{0};
   std::atomic<std::uint32_t> unread_{0};
   std::atomic<std::uint64_t> returns_{0};

@@ -306,8 +306,10 @@ bool is_flusher_finished() noexcept {
   if (is_forked() || state.load(std::memory_order_acquire) != kFinishing) return true;
   if (clock_ns(CLOCK_MONOTONIC) < finish_deadline_ns.load(std::memory_order_acquire)) return false;
   if (has_given_up.exchange(true)) return true;
-  const std::uint64_t missing = collector.pool.held_by_cupti() + collector.encoder.ledger().open_launches();
-  if (missing > 0) collect::count_drop(Drop::kGpuUnflushed, missing);
+  if (const std::uint32_t open = collector.encoder.ledger().open_launches(); open > 0) {
+    collect::count_drop(Drop::kGpuUnflushed, open);
+  }
+  write_off_buffers();
   publish_status(recording_mode(),
                  "CUPTI did not come back from its last flush in time; what it still held is missing");
   return true;

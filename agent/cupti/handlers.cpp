@@ -23,6 +23,8 @@ void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_
 void complete_buffer(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
   // Of a forked child: it writes to the parent's pages no more, and nobody reads its own.
   if (collector.is_forked.load(std::memory_order_relaxed)) return;
+  // It was counted as lost, and is not: it will be noted as done like any other.
+  if (collector.pool.take_back_written_off()) note_buffer_held();
   switch (collector.pool.give(buffer, valid_bytes)) {
     case BufferPool::Returned::kToRead:
       collect::wake_for_activities();

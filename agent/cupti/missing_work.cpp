@@ -17,10 +17,19 @@ std::uint64_t records_lost_by_other_names() noexcept {
 
 }  // namespace
 
+bool write_off_buffers() noexcept {
+  const std::uint32_t lost = collector.pool.awaited_from_cupti();
+  if (lost == 0) return false;
+  collect::count_drop(Drop::kGpuUnflushed, lost);
+  collector.pool.write_off(lost);
+  note_buffers_written_off(lost);
+  return true;
+}
+
 // A launch counts from when its call has been read, so the order matters: what CUPTI holds, what is to be read, what
 // has been.
 bool MissingWork::is_none() const noexcept {
-  return collector.pool.held_by_cupti() <= lost_buffers_ && collector.pool.unread() == 0 &&
+  return collector.pool.awaited_from_cupti() == 0 && collector.pool.unread() == 0 &&
          collector.encoder.ledger().open_launches() == 0;
 }
 
@@ -33,10 +42,7 @@ void MissingWork::count() noexcept {
   lost_before_ = lost;
   if (open > known) collect::count_drop(Drop::kGpuUnflushed, open - known);
   if (open > 0) ledger.ask_to_forget();
-  const std::uint32_t held = collector.pool.held_by_cupti();
-  if (held <= lost_buffers_) return;
-  collect::count_drop(Drop::kGpuUnflushed, held - lost_buffers_);
-  lost_buffers_ = held;
+  if (!write_off_buffers()) return;
   if (collector.is_dead.load(std::memory_order_acquire)) return;  // that is the reason, and it has been told
   publish_status(recording_mode(),
                  "CUPTI did not give its buffers back: another client of it, which does not subscribe, has put its own "

@@ -7,6 +7,11 @@
 
 namespace jaxprof::cupti {
 
+// Buffers that CUPTI holds are waited for no longer: counts those that were not counted before, and takes them out of
+// what the process's slot says that it would lose if it died. False if there are none. The flusher, or who has given up
+// on it.
+bool write_off_buffers() noexcept;
+
 class MissingWork {
  public:
   // Has all come that was launched, and been read?
@@ -15,8 +20,7 @@ class MissingWork {
   void count() noexcept;
 
  private:
-  std::uint32_t lost_buffers_ = 0;  // that CUPTI still holds, and that are counted
-  std::uint64_t lost_before_ = 0;   // records that were counted as lost by other names, when this was last called
+  std::uint64_t lost_before_ = 0;  // records that were counted as lost by other names, when this was last called
 };
 
 }  // namespace jaxprof::cupti

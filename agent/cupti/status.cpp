@@ -45,8 +45,12 @@ void note_buffer_held() noexcept {
 }
 
 void note_buffer_done() noexcept {
+  note_buffers_written_off(1);
+}
+
+void note_buffers_written_off(std::uint32_t count) noexcept {
   if (ProcessSlot* slot = collect::process_slot(); slot != nullptr) {
-    slot->gpu_buffers_held.fetch_sub(1, std::memory_order_relaxed);
+    slot->gpu_buffers_held.fetch_sub(count, std::memory_order_relaxed);
   }
 }
 

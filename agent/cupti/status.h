@@ -17,5 +17,7 @@ GpuMode recording_mode() noexcept;
 // die how many went with it. Any thread.
 void note_buffer_held() noexcept;
 void note_buffer_done() noexcept;
+// So many have been counted as lost: whoever sees the process die is not to count them again.
+void note_buffers_written_off(std::uint32_t count) noexcept;
 
 }  // namespace jaxprof::cupti

@@ -172,5 +172,27 @@ TEST(BufferPool, LosesNothingBetweenManyWritersAndOneReader) {
   EXPECT_EQ(pool.unread(), 0U);
 }
 
+TEST(BufferPool, AwaitsNothingThatIsWrittenOff) {
+  BufferPool pool;
+  ASSERT_TRUE(pool.open(0, true));
+  std::size_t bytes = 0;
+  std::uint8_t* first = pool.take(&bytes);
+  std::uint8_t* second = pool.take(&bytes);
+  EXPECT_FALSE(pool.take_back_written_off());
+  pool.write_off(pool.awaited_from_cupti());
+  EXPECT_EQ(pool.awaited_from_cupti(), 0U);
+  EXPECT_EQ(pool.held_by_cupti(), 2U) << "it still has them";
+  std::uint8_t* third = pool.take(&bytes);
+  EXPECT_EQ(pool.awaited_from_cupti(), 1U);
+  for (std::uint8_t* back : {third, first}) {
+    EXPECT_TRUE(pool.take_back_written_off());
+    pool.give(back, 0);
+  }
+  EXPECT_EQ(pool.awaited_from_cupti(), 1U) << "one is still there, and none is written off";
+  EXPECT_FALSE(pool.take_back_written_off());
+  pool.give(second, 0);
+  EXPECT_EQ(pool.awaited_from_cupti(), 0U);
+}
+
 }  // namespace
 }  // namespace jaxprof::cupti

@@ -143,6 +143,22 @@ TEST(GpuCollectorEnd, EndsWithCuptiWhereThatEndsItself) {
   EXPECT_EQ(run.trace().footer()->record.reason, static_cast<std::uint32_t>(spool::FooterReason::kExit));
 }
 
+// What is in the slot's gpu_buffers_held is added to what was lost by whoever sees the process killed.
+TEST(GpuCollectorEnd, CountsBuffersOnceWhereTheProcessIsKilledLater) {
+  GpuRun run;
+  run.set("FAKE_CUPTI_FATAL_AFTER=10");
+  ASSERT_EQ(run.run("--steps 5 --work kernel:10 --linger-ms 2500 --exit kill"), 128 + SIGKILL);
+  EXPECT_GT(run.drops(Drop::kGpuUnflushed), 0U);
+  EXPECT_EQ(run.slot().gpu_buffers_held.load(), 0U);
+}
+
+TEST(GpuCollectorEnd, TellsOfBuffersThatAProcessTakesWithIt) {
+  GpuRun run;
+  ASSERT_EQ(run.run("--steps 5 --work kernel:10 --exit kill"), 128 + SIGKILL);
+  EXPECT_EQ(run.drops(Drop::kGpuUnflushed), 0U);
+  EXPECT_GT(run.slot().gpu_buffers_held.load(), 0U);
+}
+
 TEST(GpuCollectorEnd, CallsNothingInAForkedChild) {
   GpuRun run;
   run.set("FAKE_CUPTI_FORK_HANG=1");
