@@ -16,5 +16,6 @@ __asm__(".symver pthread_setspecific,pthread_setspecific@" JAXPROF_GLIBC_BASE);
 __asm__(".symver pthread_attr_setstacksize,pthread_attr_setstacksize@" JAXPROF_GLIBC_BASE);
 __asm__(".symver pthread_sigmask,pthread_sigmask@" JAXPROF_GLIBC_BASE);
 __asm__(".symver dlopen,dlopen@" JAXPROF_GLIBC_BASE);
+__asm__(".symver dlerror,dlerror@" JAXPROF_GLIBC_BASE);
 __asm__(".symver dlsym,dlsym@" JAXPROF_GLIBC_BASE);
 #endif

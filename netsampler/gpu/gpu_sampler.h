@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "netsampler/gpu/gpu_board.h"
+#include "netsampler/gpu/gpu_roster.h"
 
 namespace jaxprof::netsampler {
 
@@ -21,13 +22,6 @@ struct GpuSettings {
   // Longest silence before the first values, in which the driver may set up every board, and after them.
   std::chrono::milliseconds start_limit{60'000};
   std::chrono::milliseconds silence_limit{10'000};
-};
-
-// What came since the last poll, in order of time within each list.
-struct GpuUpdate {
-  std::vector<GpuBoard> boards;  // new ones, and those whose facts changed (lost)
-  std::vector<GpuRow> rows;
-  std::vector<GpuNote> notes;
 };
 
 // One thread, which must live as long as the object: the kernel ends the probe with the thread that started it.
@@ -41,7 +35,7 @@ class GpuSampler {
   // Starts the probe. False with one line in `why` if there is none to start; what goes wrong later is a note of
   // poll().
   bool start(std::string* why);
-  // Takes what the probe has written. Costs two system calls if that is nothing.
+  // Takes what the probe has written. Costs one system call if that is nothing.
   GpuUpdate poll();
   // Readable when poll() has something to do; -1 while no probe runs.
   int descriptor() const;
