@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "agent/base/directory_listing.h"
+#include "agent/contract/node_tasks.h"
 #include "agent/contract/run_layout.h"
 
 namespace jaxprof::launcher {
@@ -15,20 +15,6 @@ bool make_node_folder(const std::string& path, uid_t uid) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return false;
   struct stat status {};
   return lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == uid;
-}
-
-void remove_deserted_node_folder(const std::string& path) {
-  const std::vector<std::string> names = list_directory(path);
-  for (const std::string& name : names) {
-    if (!name.starts_with(run_layout::kTaskPrefix)) continue;
-    const std::string file = path + "/" + name;
-    const auto lock = try_lock(file, Missing::kLeave);
-    const bool is_gone = lock && !lock->is_held() && lock->holder < 0;
-    if (!is_gone && (!lock || !lock->is_held())) return;
-    unlink(file.c_str());
-  }
-  for (const std::string& name : names) unlink((path + "/" + name).c_str());
-  rmdir(path.c_str());  // fails if a task has come in the meantime: it makes anew what it needs
 }
 
 std::optional<NodeFolder> NodeFolder::join(const std::string& path, uid_t uid, pid_t pid) {

@@ -16,9 +16,6 @@ namespace jaxprof::launcher {
 // lies where anyone can write.
 bool make_node_folder(const std::string& path, uid_t uid);
 
-// Removes the folder unless a living task is registered in it.
-void remove_deserted_node_folder(const std::string& path);
-
 // One wrapper's place in the folder.
 class NodeFolder {
  public:

@@ -24,6 +24,12 @@ bool is_still_named(int fd, const std::string& path) {
 
 }  // namespace
 
+bool is_locked_by_other(const std::string& path) {
+  const UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  struct flock lock = whole_file();
+  return fd && fcntl(fd.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 Result<FileLock> try_lock(const std::string& path, Missing missing) {
   const int create = missing == Missing::kCreate ? O_CREAT : 0;
   FileLock result;

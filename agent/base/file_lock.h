@@ -22,6 +22,10 @@ struct FileLock {
 
 enum class Missing { kCreate, kLeave };
 
+// True if another process holds `path` locked. Only asks, and takes nothing. False also if the file cannot be opened.
+// Not for a file that the caller itself holds locked.
+bool is_locked_by_other(const std::string& path);
+
 // Never waits. kNodeNotReady if the file can be neither locked nor asked about.
 Result<FileLock> try_lock(const std::string& path, Missing missing);
 

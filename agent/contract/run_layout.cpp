@@ -1,6 +1,9 @@
 #include "agent/contract/run_layout.h"
 
 #include <cstring>
+#include <string_view>
+
+#include "agent/base/parse_number.h"
 
 namespace jaxprof::run_layout {
 namespace {
@@ -29,7 +32,7 @@ std::string task_spool_directory(const std::string& base, std::uint32_t uid, con
 }
 
 std::string node_marks_directory(const std::string& base, std::uint32_t uid, const std::string& run_id) {
-  return base + "/jaxprof." + std::to_string(uid) + "." + run_id + ".node";
+  return base + "/" + kNodeFolderPrefix + std::to_string(uid) + "." + run_id + kNodeFolderSuffix;
 }
 
 std::string task_of_start_record(const std::string& name) {
@@ -47,6 +50,25 @@ bool is_spool(const std::string& name) {
 }
 bool is_node_spool(const std::string& name) {
   return name.rfind(kNodeSpoolPrefix, 0) == 0 && ends_with(name, kSpoolSuffix);
+}
+
+std::optional<PlainTask> plain_task_of(const std::string& name) {
+  if (!name.starts_with(kPlainTaskPrefix)) return std::nullopt;
+  const std::string_view rest = std::string_view(name).substr(std::strlen(kPlainTaskPrefix));
+  const std::size_t dot = rest.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto pid = parse_int64(rest.substr(0, dot));
+  const auto ticks = parse_uint64(rest.substr(dot + 1));
+  if (!pid || *pid <= 0 || !ticks) return std::nullopt;
+  return PlainTask{*pid, *ticks};
+}
+
+std::optional<std::uint32_t> user_of_node_folder(const std::string& name) {
+  if (!name.starts_with(kNodeFolderPrefix) || !ends_with(name, kNodeFolderSuffix)) return std::nullopt;
+  const std::string_view rest = std::string_view(name).substr(std::strlen(kNodeFolderPrefix));
+  const auto user = parse_uint64(rest.substr(0, rest.find('.')));
+  if (!user || *user > UINT32_MAX) return std::nullopt;
+  return static_cast<std::uint32_t>(*user);
 }
 
 }  // namespace jaxprof::run_layout

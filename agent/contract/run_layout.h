@@ -25,12 +25,12 @@
 //     deadline                     when the job's time limit ends it, asked of the batch system once a node
 //     deadline.asked.N             the N-th question has somebody who asks it
 //     observer                     locked (fcntl) by the node's observer as long as it lives
-//     plain.PID.TICKS              a task that runs without a wrapper: its pid, and when that started (field 22 of
-//     stat) task.PID                     locked (fcntl) by a wrapper as long as it lives; the last one removes the
-//     folder
+//     plain.PID.TICKS              a task that runs without a wrapper: its pid, and its start (field 22 of its stat)
+//     task.PID                     locked (fcntl) by a wrapper as long as it lives; the last task removes the folder
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace jaxprof::run_layout {
@@ -49,6 +49,9 @@ inline constexpr const char* kUnforeseenRanks = "inner-ranks";  // a mark: comma
 inline constexpr const char* kUnprofiledPrefix = "unprofiled.";
 inline constexpr const char* kCheckPrefix = "check.";
 inline constexpr const char* kNodeSpoolPrefix = "node.";
+inline constexpr const char* kPlainTaskPrefix = "plain.";
+inline constexpr const char* kNodeFolderPrefix = "jaxprof.";
+inline constexpr const char* kNodeFolderSuffix = ".node";
 
 inline std::string run_state_directory(const std::string& directory, const std::string& run_id) {
   return directory + "/" + kRunPrefix + run_id;
@@ -105,10 +108,10 @@ inline std::string node_observer_path(const std::string& node_directory) {
   return node_directory + "/observer";
 }
 inline std::string node_plain_task_path(const std::string& node_directory, std::int64_t pid, std::uint64_t ticks) {
-  return node_directory + "/plain." + std::to_string(pid) + "." + std::to_string(ticks);
+  return node_directory + "/" + kPlainTaskPrefix + std::to_string(pid) + "." + std::to_string(ticks);
 }
 inline std::string node_task_path(const std::string& node_directory, std::int64_t pid) {
-  return node_directory + "/task." + std::to_string(pid);
+  return node_directory + "/" + kTaskPrefix + std::to_string(pid);
 }
 
 // The name under which a process writes when STEM is not its own: it is taken, or the process is not its rank's first.
@@ -130,5 +133,15 @@ std::string task_of_end_record(const std::string& name);
 bool is_spool(const std::string& name);       // STEM.jxspool or STEM.jxspool.part
 bool is_part_spool(const std::string& name);  // STEM.jxspool.part
 bool is_node_spool(const std::string& name);  // node.….jxspool
+
+// A task without a wrapper, as its file in the folder of the node names it; nothing if `name` is not such a file's.
+struct PlainTask {
+  std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;
+};
+std::optional<PlainTask> plain_task_of(const std::string& name);
+
+// The user whose folder of a node this is: `name` is the last part of a node_marks_directory. Nothing if it is none.
+std::optional<std::uint32_t> user_of_node_folder(const std::string& name);
 
 }  // namespace jaxprof::run_layout

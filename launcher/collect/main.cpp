@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "agent/base/log.h"
+#include "agent/contract/node_tasks.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/collect/account.h"
 #include "launcher/collect/collect_task.h"
 #include "launcher/collect/left_task.h"
 #include "launcher/collect/options.h"
 #include "launcher/node.h"
-#include "launcher/node_folder.h"
 
 namespace jaxprof::launcher {
 namespace {

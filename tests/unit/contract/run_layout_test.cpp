@@ -41,5 +41,22 @@ TEST(IsSpool, KnowsFinishedAndUnfinishedOnes) {
   for (const char* name : {".jxspool", "rank3.jxspool.tmp", "rank3", ""}) EXPECT_FALSE(is_spool(name)) << name;
 }
 
+TEST(PlainTaskOf, IsTheInverseOfThePath) {
+  const auto task = plain_task_of(node_plain_task_path("/n", 17, 99).substr(3));
+  ASSERT_TRUE(task);
+  EXPECT_EQ(task->pid, 17);
+  EXPECT_EQ(task->start_ticks, 99U);
+  for (const char* name : {"plain.17", "plain..99", "plain.17.", "plain.-1.9", "plain.17.9.9", "task.17", ""}) {
+    EXPECT_FALSE(plain_task_of(name)) << name;
+  }
+}
+
+TEST(UserOfNodeFolder, IsTheInverseOfThePath) {
+  EXPECT_EQ(user_of_node_folder(node_marks_directory("/b", 1000, "7.0.0").substr(3)), 1000U);
+  for (const char* name : {"jaxprof.1000.7.0.0", "jaxprof.x.7.0.0.node", "jaxprof.99999999999.7.node", ".node", ""}) {
+    EXPECT_FALSE(user_of_node_folder(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace jaxprof::run_layout

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "agent/contract/node_tasks.h"
 #include "tests/unit/base/temp_folder.h"
 
 namespace jaxprof::launcher {
