@@ -32,10 +32,16 @@ void* open_one(TextBuffer* why) noexcept {
     }
     return handle;
   }
+  char on_path[200];
+  TextBuffer reason(on_path, sizeof on_path);
   for (const char* place : kPlaces) {
     if (void* handle = dlopen(place, RTLD_NOW | RTLD_LOCAL); handle != nullptr) return handle;
+    const char* words = dlerror();
+    if (place == kPlaces[0] && words != nullptr) reason.append(words);
   }
-  why->append("no libnvidia-ml.so.1, neither on the loader's path nor where drivers put it; ");
+  why->append("no NVML, neither where drivers put it nor on the loader's path (");
+  why->append(reason.c_str());
+  why->append("); ");
   why->append(kLibraryVariable);
   why->append(" can name one");
   return nullptr;
