@@ -5,7 +5,8 @@
 # there, work on a bare Debian 12 as root, and never start a daemon.  Nothing else in the project downloads anything.
 #
 # Usage: setup.sh [--no-install] [COMPONENT...]       (default: build)
-#        setup.sh --path WHAT       print where it is put: python (with JAX), torch (Python with torch), nccl, cupti, debian11
+#        setup.sh --path WHAT       print where it is put: python (with JAX), torch (Python with torch), nccl, cupti, debian11,
+#                                   guest (a kernel and its headers)
 #   build   compilers, libraries, CUDA headers
 #   slurm   the daemons of slurm/cluster.sh and Open MPI's launcher
 #   jax     a Python environment with JAX and nvtx (tests/requirements.txt)
@@ -14,6 +15,7 @@
 #   cupti   CUPTI's libraries (tests/requirements-cupti.txt), and CUDA's headers also beside a toolkit
 #   tests   what only tests need: clang's tools, HDF5 tools, Python readers
 #   chroot  a Debian 11 tree for the tests of the installed programs
+#   guest   QEMU, and a kernel with what its RDMA devices need, for a virtual machine (x86-64)
 #   --no-install   change nothing: print the lines that would install what is missing; exit 1 if there are any
 # Without root, missing packages are printed the same way; the rest is installed into the cache folder.
 #
@@ -34,6 +36,7 @@ VENV=$DEPS/venv-$(digest "$HERE/requirements.txt")
 TORCH_VENV=$DEPS/venv-torch-$(digest "$HERE/requirements-torch.txt")
 NCCL=$DEPS/nccl-$(digest "$HERE/requirements-nccl.txt")
 CUPTI=$DEPS/cupti-$(digest "$HERE/requirements-cupti.txt")
+GUEST=$DEPS/guest
 NCCL_VERSION=22809 # NCCL_VERSION_CODE of tests/requirements-nccl.txt
 
 say() { printf 'setup.sh: %s\n' "$*" >&2; }
@@ -61,7 +64,8 @@ packages_of() { # COMPONENT
             python3-pandas python3-tables mpich e2fsprogs util-linux
         ;;
     chroot) echo debootstrap debian-archive-keyring wget ;;
-    *) die "no component '$1': build, slurm, jax, torch, nccl, cupti, tests or chroot" ;;
+    guest) echo qemu-system-x86 busybox-static gcc make ibverbs-providers ibverbs-utils perftest iproute2 util-linux ;;
+    *) die "no component '$1': build, slurm, jax, torch, nccl, cupti, tests, chroot or guest" ;;
     esac
 }
 missing_packages() { # PACKAGE...
@@ -203,6 +207,42 @@ make_debian11() {
     mv "$DEPS/bullseye.part" "$DEPS/bullseye"
 }
 
+# ---------------------------------------------------------------- the guest's kernel
+dependencies() { apt-cache depends --important "$1" | sed -n 's/^ *Depends: //p'; } # PACKAGE
+# guest_packages: the kernel that Debian has now, and what a module is built with for it
+guest_packages() {
+    local image headers
+    image=$(dependencies linux-image-amd64)
+    headers=${image/image/headers}
+    echo "$image" "$headers"
+    dependencies "$headers" | grep -E '^linux-(headers|kbuild|compiler)'
+}
+# Unpacked, not installed: this system's own kernel is no business of ours, and no root is needed.
+unpack_guest_kernel() {
+    local work=$GUEST.part attempt packages=() package
+    say "unpacking a kernel into $GUEST"
+    for attempt in 1 2 3; do
+        rm -rf "$work"
+        mkdir -p "$work/packages" "$work/tree"
+        # The lists may name versions that the mirror no longer has.
+        [ "$attempt" = 1 ] || "${APT[@]}" update >"$LOG" 2>&1 || continue
+        mapfile -t packages < <(guest_packages | tr ' ' '\n')
+        (cd "$work/packages" && apt-get -q -o APT::Sandbox::User=root download "${packages[@]}") >"$LOG" 2>&1 && break
+        [ "$attempt" != 3 ] || { tail -n 20 "$LOG" >&2 && die "apt-get could not download: ${packages[*]}"; }
+    done
+    for package in "$work"/packages/*.deb; do
+        dpkg-deb --fsys-tarfile "$package" | tar -x -C "$work/tree" --exclude './usr/share' \
+            --exclude './lib/modules/*/kernel/drivers/gpu' --exclude './lib/modules/*/kernel/drivers/media' \
+            --exclude './lib/modules/*/kernel/drivers/net/wireless' --exclude './lib/modules/*/kernel/drivers/net/ethernet' \
+            --exclude './lib/modules/*/kernel/sound' --exclude './lib/modules/*/kernel/fs'
+    done
+    # Their makefile names the part that all kernels share by where it would be installed.
+    sed -i "s|/usr/src/|$GUEST/usr/src/|" "$work"/tree/usr/src/linux-headers-*-amd64/Makefile
+    rm -rf "$GUEST"
+    mv "$work/tree" "$GUEST"
+    rm -rf "$work"
+}
+
 # ---------------------------------------------------------------- main
 if [ "${1:-}" = --path ]; then
     case ${2:-} in
@@ -211,7 +251,8 @@ if [ "${1:-}" = --path ]; then
     nccl) nccl_of_toolkit || echo "$NCCL/libnccl.so.2" ;;
     cupti) echo "$CUPTI" ;;
     debian11) echo "$DEPS/bullseye" ;;
-    *) die "--path python, torch, nccl, cupti or debian11" ;;
+    guest) echo "$GUEST" ;;
+    *) die "--path python, torch, nccl, cupti, debian11 or guest" ;;
     esac
     exit 0
 fi
@@ -226,6 +267,7 @@ for arg in "$@"; do
 done
 [ ${#components[@]} -gt 0 ] || components=(build)
 wants() { [[ " ${components[*]} " == *" $1 "* ]]; }
+if wants guest && [ "$(uname -m)" != x86_64 ]; then die "the guest is for x86-64, this is $(uname -m)"; fi
 
 wanted=()
 for component in "${components[@]}"; do
@@ -250,6 +292,7 @@ if wants jax && [ ! -e "$VENV/complete" ]; then steps+=(make_jax_venv); fi
 if wants torch && [ ! -e "$TORCH_VENV/complete" ]; then steps+=(make_torch_venv); fi
 if wants nccl && ! has_nccl; then steps+=(unpack_nccl); fi
 if wants chroot && [ ! -d "$DEPS/bullseye" ]; then steps+=(make_debian11); fi
+if wants guest && [ ! -d "$GUEST" ]; then steps+=(unpack_guest_kernel); fi
 if [ $install = 0 ] && [ ${#steps[@]} -gt 0 ]; then
     say "not made yet in $DEPS; run:"
     for step in "${steps[@]}"; do
@@ -260,6 +303,7 @@ if [ $install = 0 ] && [ ${#steps[@]} -gt 0 ]; then
         make_torch_venv) echo "bash $HERE/setup.sh torch # pip install -r $HERE/requirements-torch.txt into $TORCH_VENV" ;;
         unpack_nccl) echo "bash $HERE/setup.sh nccl # pip download -r $HERE/requirements-nccl.txt" ;;
         make_debian11) echo "bash $HERE/setup.sh chroot # debootstrap bullseye into $DEPS/bullseye" ;;
+        unpack_guest_kernel) echo "bash $HERE/setup.sh guest # apt-get download linux-image-… into $GUEST" ;;
         esac
     done
     short=1
@@ -284,5 +328,6 @@ for step in "${steps[@]}"; do
     make_torch_venv) [ -e "$TORCH_VENV/complete" ] || make_torch_venv ;;
     unpack_nccl) has_nccl || unpack_nccl ;;
     make_debian11) [ -d "$DEPS/bullseye" ] || make_debian11 ;;
+    unpack_guest_kernel) [ -d "$GUEST" ] || unpack_guest_kernel ;;
     esac
 done

@@ -43,7 +43,9 @@ FENCES = (
     ("SPANK", r"slurm/\w+\.h", r"slurm/spank/.*"),
     ("CLI11", r"CLI/.*", r"(.*/)?options\.cpp"),
     ("netlink", r"netlink/.*|linux/(netlink|rtnetlink|genetlink)\.h", r"netsampler/nic/.*"),
-    ("libibverbs", r"infiniband/.*|rdma/.*", r"netsampler/gpu/.*|netsampler/nic/verbs_probe\.cpp"),
+    # A kernel module's headers are in folders of the same names.
+    ("libibverbs", r"infiniband/.*|rdma/.*",
+     r"netsampler/gpu/.*|netsampler/nic/verbs_probe\.cpp|tests/rdma_guest/efa_stub/.*"),
     ("NVML", r"nvml\.h", r"netsampler/gpu/.*|netsampler/nic/verbs_probe\.cpp"),
 )
 
