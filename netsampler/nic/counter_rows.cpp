@@ -7,16 +7,28 @@ using spool::SampleKind;
 using spool::SampleUnit;
 using Name = std::string_view;
 
-constexpr CounterRow bytes(Name name) { return {.pattern = name, .unit = SampleUnit::kBytes, .is_fast = true}; }
-constexpr CounterRow packets(Name name) { return {.pattern = name, .unit = SampleUnit::kPackets, .is_fast = true}; }
+constexpr CounterRow bytes(Name name) {
+  return {.pattern = name, .unit = SampleUnit::kBytes, .is_fast = true};
+}
+constexpr CounterRow packets(Name name) {
+  return {.pattern = name, .unit = SampleUnit::kPackets, .is_fast = true};
+}
 // Packets of one kind among others: slow.
-constexpr CounterRow some_packets(Name name) { return {.pattern = name, .unit = SampleUnit::kPackets}; }
-constexpr CounterRow count(Name name, std::uint8_t bits = 64) { return {.pattern = name, .bits = bits}; }
+constexpr CounterRow some_packets(Name name) {
+  return {.pattern = name, .unit = SampleUnit::kPackets};
+}
+constexpr CounterRow count(Name name, std::uint8_t bits = 64) {
+  return {.pattern = name, .bits = bits};
+}
 constexpr CounterRow error(Name name, std::uint8_t bits = 64) {
   return {.pattern = name, .bits = bits, .is_error = true};
 }
-constexpr CounterRow bad(SampleUnit unit, Name name) { return {.pattern = name, .unit = unit, .is_error = true}; }
-constexpr CounterRow gauge(Name name) { return {.pattern = name, .kind = SampleKind::kGauge}; }
+constexpr CounterRow bad(SampleUnit unit, Name name) {
+  return {.pattern = name, .unit = unit, .is_error = true};
+}
+constexpr CounterRow gauge(Name name) {
+  return {.pattern = name, .kind = SampleKind::kGauge};
+}
 constexpr CounterRow stuck(Name name, std::uint8_t bits) {
   return {.pattern = name, .kind = SampleKind::kSaturating, .bits = bits, .is_error = true};
 }
@@ -46,7 +58,7 @@ constexpr CounterRow kEfa[] = {
     error("impaired_remote_conn_events"),
 };
 constexpr CounterRow kEfaDevice[] = {
-    count("submitted_cmds"), count("completed_cmds"),    count("keep_alive_rcvd"),
+    count("submitted_cmds"), count("completed_cmds"),     count("keep_alive_rcvd"),
     error("cmds_err"),       error("no_completion_cmds"), error("*_err"),
 };
 
@@ -143,15 +155,9 @@ constexpr CounterRow kHns[] = {
 
 // The driver outside of the kernel has "hw_" before its names.
 constexpr CounterRow kErdma[] = {
-    bytes("tx_bytes_cnt"),
-    bytes("rx_bytes_cnt"),
-    packets("tx_packets_cnt"),
-    packets("rx_packets_cnt"),
-    bytes("hw_tx_bytes_cnt"),
-    bytes("hw_rx_bytes_cnt"),
-    packets("hw_tx_packets_cnt"),
-    packets("hw_rx_packets_cnt"),
-    bad(SampleUnit::kPackets, "*_drop_cnt"),
+    bytes("tx_bytes_cnt"),        bytes("rx_bytes_cnt"),        packets("tx_packets_cnt"),
+    packets("rx_packets_cnt"),    bytes("hw_tx_bytes_cnt"),     bytes("hw_rx_bytes_cnt"),
+    packets("hw_tx_packets_cnt"), packets("hw_rx_packets_cnt"), bad(SampleUnit::kPackets, "*_drop_cnt"),
 };
 
 constexpr CounterRow kMana[] = {
@@ -166,27 +172,17 @@ constexpr CounterRow kIonic[] = {
 };
 
 constexpr CounterRow kCxgb4Device[] = {
-    count("ip4InSegs"),  count("ip4OutSegs"),      count("ip6InSegs"),        count("ip6OutSegs"),
+    count("ip4InSegs"),  count("ip4OutSegs"),     count("ip6InSegs"),      count("ip6OutSegs"),
     error("ip4OutRsts"), error("ip4RetransSegs"), error("ip6RetransSegs"), error("ip6OutRsts"),
 };
 
 // It counts no bytes; those of its network interface are its own.
 constexpr CounterRow kRxe[] = {
-    packets("sent_pkts"),
-    packets("rcvd_pkts"),
-    count("rdma_sends"),
-    count("rdma_recvs"),
-    count("ack_deferred"),
-    error("duplicate_request"),
-    error("out_of_seq_request"),
-    error("rcvd_rnr_err"),
-    error("send_rnr_err"),
-    error("rcvd_seq_err"),
-    error("retry_exceeded_err"),
-    error("retry_rnr_exceeded_err"),
-    error("completer_retry_err"),
-    error("send_err"),
-    error("link_downed"),
+    packets("sent_pkts"),         packets("rcvd_pkts"),        count("rdma_sends"),
+    count("rdma_recvs"),          count("ack_deferred"),       error("duplicate_request"),
+    error("out_of_seq_request"),  error("rcvd_rnr_err"),       error("send_rnr_err"),
+    error("rcvd_seq_err"),        error("retry_exceeded_err"), error("retry_rnr_exceeded_err"),
+    error("completer_retry_err"), error("send_err"),           error("link_downed"),
 };
 
 // Widths as in the kernel's table of the agent's attributes (drivers/infiniband/core/sysfs.c). port_*_data counts
@@ -226,15 +222,21 @@ constexpr CounterRow kNetdev[] = {
 
 // Before 5.14 EFA's device counters were in the port's folder; describe_counter() looks there too.
 constexpr DriverRows kDrivers[] = {
-    {"efa", kEfa, kEfaDevice}, {"mlx5_core", kMlx5, {}}, {"mlx4_core", kMlx4, kMlx4}, {"bnxt_re", kBnxtRe, {}},
-    {"irdma", kIrdma, {}},     {"hns", kHns, {}},        {"erdma", kErdma, {}},       {"mana_ib", kMana, {}},
+    {"efa", kEfa, kEfaDevice}, {"mlx5_core", kMlx5, {}},    {"mlx4_core", kMlx4, kMlx4}, {"bnxt_re", kBnxtRe, {}},
+    {"irdma", kIrdma, {}},     {"hns", kHns, {}},           {"erdma", kErdma, {}},       {"mana_ib", kMana, {}},
     {"ionic", kIonic, {}},     {"cxgb4", {}, kCxgb4Device}, {"rdma_rxe", kRxe, {}},
 };
 
 }  // namespace
 
-std::span<const DriverRows> driver_rows() { return kDrivers; }
-std::span<const CounterRow> pma_rows() { return kPma; }
-std::span<const CounterRow> netdev_rows() { return kNetdev; }
+std::span<const DriverRows> driver_rows() {
+  return kDrivers;
+}
+std::span<const CounterRow> pma_rows() {
+  return kPma;
+}
+std::span<const CounterRow> netdev_rows() {
+  return kNetdev;
+}
 
 }  // namespace jaxprof::netsampler

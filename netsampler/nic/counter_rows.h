@@ -1,6 +1,6 @@
 // The rows of the counter table, by driver; counter_table.h is how they are asked. A pattern is a name, or has one
-// star for any characters; the first row that fits counts. Sources: Linux 6.1 and 6.12, drivers/infiniband; amzn-drivers
-// efa 3.1; Documentation/ABI/stable/sysfs-class-infiniband.
+// star for any characters; the first row that fits counts. Sources: Linux 6.1 and 6.12, drivers/infiniband;
+// amzn-drivers efa 3.1; Documentation/ABI/stable/sysfs-class-infiniband.
 #pragma once
 
 #include <cstdint>

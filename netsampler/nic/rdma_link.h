@@ -16,8 +16,8 @@ struct RdmaRequest {
 };
 
 struct RdmaReply {
-  int error = 0;                        // errno; then there are no bytes
-  std::span<const std::uint8_t> bytes;  // whole netlink messages; they live until the next question
+  int error = 0;                             // errno; then there are no bytes
+  std::span<const std::uint8_t> bytes = {};  // whole netlink messages; they live until the next question
 };
 
 class RdmaLink {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -14,8 +15,8 @@ namespace {
 
 using Attributes = std::array<nlattr*, RDMA_NLDEV_ATTR_MAX>;
 
-// The messages of an answer, one after the other, as libnl wants to see them; it does not write to them. libnl reads
-// headers in place, so the answer must begin at a multiple of four: what is here of foreign bytes is copied there.
+// The messages of an answer, one after the other. libnl takes pointers that it could write through, and does not; it
+// reads headers in place, so the answer must begin at a multiple of four.
 class Messages {
  public:
   explicit Messages(NetlinkBytes bytes)
@@ -26,7 +27,6 @@ class Messages {
   nlmsghdr* next() {
     if (nlmsg_ok(next_, left_) == 0) return nullptr;
     nlmsghdr* message = next_;
-    // nlmsg_next() goes by the rounded length, which may be more than is left.
     next_ = nlmsg_next(message, &left_);
     return message;
   }
@@ -78,6 +78,20 @@ std::string guid_text(std::uint64_t guid) {
                 static_cast<unsigned>(guid >> 32 & 0xffff), static_cast<unsigned>(guid >> 16 & 0xffff),
                 static_cast<unsigned>(guid & 0xffff));
   return out.data();
+}
+
+// Without a name if it is none.
+RdmaCounter parse_counter(const nlattr& entry) {
+  RdmaCounter counter;
+  bool has_value = false;
+  int left = nla_len(&entry);
+  for (auto* part = static_cast<nlattr*>(nla_data(&entry)); nla_ok(part, left) != 0; part = nla_next(part, &left)) {
+    if (nla_type(part) == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME) counter.name = text(part);
+    if (nla_type(part) != RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE) continue;
+    counter.value = number<std::uint64_t>(part);
+    has_value = nla_len(part) >= static_cast<int>(sizeof counter.value);
+  }
+  return has_value ? counter : RdmaCounter{};
 }
 
 }  // namespace
@@ -138,10 +152,8 @@ bool parse_rdma_counters(NetlinkBytes bytes, std::vector<RdmaCounter>* counters)
   if (table == nullptr) return false;
   int left = nla_len(table);
   for (auto* entry = static_cast<nlattr*>(nla_data(table)); nla_ok(entry, left) != 0; entry = nla_next(entry, &left)) {
-    const Attributes found = attributes_of(static_cast<nlattr*>(nla_data(entry)), nla_len(entry));
-    const nlattr* value = found[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE];
-    const std::string_view name = text(found[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME]);
-    if (value != nullptr && !name.empty()) counters->push_back({.name = name, .value = number<std::uint64_t>(value)});
+    const RdmaCounter counter = parse_counter(*entry);
+    if (!counter.name.empty()) counters->push_back(counter);
   }
   return !counters->empty();
 }

@@ -39,7 +39,8 @@ bool is_end_of_dump(NetlinkBytes bytes);
 
 std::vector<RdmaDevice> parse_rdma_devices(NetlinkBytes bytes);
 std::vector<RdmaPort> parse_rdma_ports(NetlinkBytes bytes);
-// All counters of the first answer, in the driver's order, into `counters`, which keeps its memory. False if it has none.
+// All counters of the first answer, in the driver's order, into `counters`, which keeps its memory. False if it has
+// none.
 bool parse_rdma_counters(NetlinkBytes bytes, std::vector<RdmaCounter>* counters);
 
 }  // namespace jaxprof::netsampler

@@ -44,6 +44,15 @@ class RdmaSocket::Impl {
 
   RdmaReply ask(const RdmaRequest& request) {
     if (error_ != 0) return {.error = error_};
+    if (has_leftovers_) drain();
+    has_leftovers_ = true;
+    const RdmaReply reply = ask_clean(request);
+    has_leftovers_ = reply.error != 0;
+    return reply;
+  }
+
+ private:
+  RdmaReply ask_clean(const RdmaRequest& request) {
     if (const int error = send(request); error != 0) return {.error = error};
     const RdmaReply first = receive(0);
     if (first.error != 0) return first;
@@ -51,9 +60,8 @@ class RdmaSocket::Impl {
     return request.is_dump ? receive_rest(first.bytes.size()) : first;
   }
 
- private:
+  // errno, 0 if it was sent.
   int send(const RdmaRequest& request) {
-    drain();
     nlmsghdr* header = nlmsg_hdr(message_.get());
     header->nlmsg_len = NLMSG_HDRLEN;
     header->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, request.command);
@@ -100,12 +108,15 @@ class RdmaSocket::Impl {
   Message message_;
   std::vector<std::uint8_t> received_;
   std::uint32_t sequence_ = 0;
+  bool has_leftovers_ = false;
   int error_ = 0;
 };
 
 RdmaSocket::RdmaSocket() : impl_(std::make_unique<Impl>()) {}
 RdmaSocket::~RdmaSocket() = default;
 
-RdmaReply RdmaSocket::ask(const RdmaRequest& request) { return impl_->ask(request); }
+RdmaReply RdmaSocket::ask(const RdmaRequest& request) {
+  return impl_->ask(request);
+}
 
 }  // namespace jaxprof::netsampler

@@ -17,7 +17,9 @@ std::string_view without_end(std::string_view text) {
   return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
 }
 
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+bool is_hex(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
 
 // "0000:00:06.0": x is a hexadecimal digit; a domain may have more than four.
 bool is_pci_address(std::string_view part) {
@@ -34,9 +36,13 @@ bool is_pci_address(std::string_view part) {
 
 }  // namespace
 
-std::optional<std::uint64_t> parse_counter_text(std::string_view text) { return parse_uint64(without_end(text)); }
+std::optional<std::uint64_t> parse_counter_text(std::string_view text) {
+  return parse_uint64(without_end(text));
+}
 
-bool is_active_state(std::string_view text) { return text.starts_with("4:"); }
+bool is_active_state(std::string_view text) {
+  return text.starts_with("4:");
+}
 
 std::uint64_t parse_link_rate(std::string_view text) {
   const std::size_t unit = text.find(" Gb/sec");

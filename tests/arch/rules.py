@@ -42,9 +42,9 @@ FENCES = (
     ("MPI", r"mpi(_\w+)?\.h", r"merge/.*|tests/puppets/.*"),
     ("SPANK", r"slurm/\w+\.h", r"slurm/spank/.*"),
     ("CLI11", r"CLI/.*", r"(.*/)?options\.cpp"),
-    ("netlink", r"netlink/.*|linux/(netlink|rtnetlink|genetlink)\.h", r"netsampler/nic/.*"),
+    ("netlink", r"netlink/.*|linux/(netlink|rtnetlink|genetlink)\.h|rdma/rdma_netlink\.h", r"netsampler/nic/.*"),
     # A kernel module's headers are in folders of the same names.
-    ("libibverbs", r"infiniband/.*|rdma/.*",
+    ("libibverbs", r"infiniband/.*|rdma/(?!rdma_netlink\.h).*",
      r"netsampler/gpu/.*|netsampler/nic/verbs_probe\.cpp|tests/rdma_guest/efa_stub/.*"),
     ("NVML", r"nvml\.h", r"netsampler/gpu/.*|netsampler/nic/verbs_probe\.cpp"),
 )
