@@ -61,6 +61,8 @@ const char* drop_name(Drop drop) noexcept {
       return "gpu-unflushed";
     case Drop::kGpuUnknownKind:
       return "gpu-unknown-kind";
+    case Drop::kGpuNameLost:
+      return "gpu-name-lost";
     case Drop::kCount:
       break;
   }

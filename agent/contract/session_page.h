@@ -44,7 +44,8 @@ enum class Drop : std::uint16_t {
   kGpuWithoutTime = 11,   // GPU records whose start or end CUPTI could not tell; they are recorded, without times
   kGpuUnflushed = 12,     // launches whose work CUPTI had not told in time, and buffers that it never gave back
   kGpuUnknownKind = 13,   // GPU records of a kind or size that is not known here
-  kCount = 14,
+  kGpuNameLost = 14,      // names of kernels that were freed, or may have been, before they were read
+  kCount = 15,
 };
 // A stable short word for files and messages, e.g. "ring-full".
 const char* drop_name(Drop drop) noexcept;

@@ -25,12 +25,13 @@ bool BufferPool::open(std::uint64_t cap_bytes, bool may_refuse) noexcept {
   if (count > (1U << 20)) count = 1U << 20;
   const std::size_t total = static_cast<std::size_t>(count) + kDiscardBuffers;
   memory_bytes_ = static_cast<std::size_t>(count) * kBufferBytes + kDiscardBuffers * kDiscardBytes;
-  void* links = reserve(total * (sizeof *next_ + sizeof *valid_bytes_ + sizeof *taken_));
+  void* links = reserve(total * (sizeof *next_ + sizeof *valid_bytes_ + sizeof *taken_ + sizeof *looked_));
   void* memory = reserve(memory_bytes_);
   if (links == nullptr || memory == nullptr) return false;
   valid_bytes_ = static_cast<std::atomic<std::size_t>*>(links);
   taken_ = reinterpret_cast<std::atomic<std::uint64_t>*>(valid_bytes_ + total);
-  next_ = reinterpret_cast<std::atomic<std::uint32_t>*>(taken_ + total);
+  looked_ = taken_ + total;
+  next_ = reinterpret_cast<std::atomic<std::uint32_t>*>(looked_ + total);
   memory_ = static_cast<std::uint8_t*>(memory);
   buffer_count_ = static_cast<std::uint32_t>(count);
   // But for the last, which all share that find no other.
@@ -147,15 +148,26 @@ bool BufferPool::next_to_read(Buffer* buffer) noexcept {
   return true;
 }
 
-BufferPool::Buffer BufferPool::unread_part(std::uint32_t index) const noexcept {
+BufferPool::Unread BufferPool::unread_part(std::uint32_t index) const noexcept {
+  const std::uint64_t seen = looked_[index].load(std::memory_order_acquire);
   const std::uint64_t cleared = cleared_.load(std::memory_order_acquire);
-  const std::size_t skipped = cleared >> 32 == index ? static_cast<std::uint32_t>(cleared) : 0;
-  return {data_of(index) + skipped, kBufferBytes - skipped, index};
+  std::size_t skipped = static_cast<std::uint32_t>(seen);
+  if (cleared >> 32 == index && static_cast<std::uint32_t>(cleared) > skipped)
+    skipped = static_cast<std::uint32_t>(cleared);
+  return {data_of(index) + skipped, kBufferBytes - skipped, index, seen};
+}
+
+void BufferPool::note_looked(const Unread& part, std::size_t bytes) noexcept {
+  const auto end = static_cast<std::uint64_t>(part.data - data_of(part.index)) + bytes;
+  std::uint64_t seen = part.seen;
+  looked_[part.index].compare_exchange_strong(seen, (seen & ~(kTag - 1)) | end, std::memory_order_acq_rel);
 }
 
 void BufferPool::recycle(const Buffer& buffer, std::size_t cleared_bytes) noexcept {
   std::memset(buffer.data + cleared_bytes, 0, buffer.valid_bytes - cleared_bytes);
   note_cleared(buffer, 0);
+  const std::uint64_t looked = looked_[buffer.index].load(std::memory_order_relaxed);
+  looked_[buffer.index].store((looked & ~(kTag - 1)) + kTag, std::memory_order_release);
   unread_.fetch_sub(1, std::memory_order_acq_rel);
   push(&free_, buffer.index);
 }

@@ -47,9 +47,18 @@ class BufferPool {
   void note_cleared(const Buffer& buffer, std::size_t bytes) noexcept {
     cleared_.store(static_cast<std::uint64_t>(buffer.index) << 32 | bytes, std::memory_order_release);
   }
-  // Buffers that were ever handed out are the first of all; what of one has not been cleared, to its end. Any thread.
+  // Buffers that were ever handed out are the first of all. Any thread.
   std::uint32_t used_count() const noexcept { return used_.load(std::memory_order_acquire); }
-  Buffer unread_part(std::uint32_t index) const noexcept;
+  // What of one has neither been cleared nor looked through, to its end; and how far it has been looked through now,
+  // which counts until it is recycled. Any thread.
+  struct Unread {
+    std::uint8_t* data;
+    std::size_t bytes;
+    std::uint32_t index;
+    std::uint64_t seen;  // of looked_
+  };
+  Unread unread_part(std::uint32_t index) const noexcept;
+  void note_looked(const Unread& part, std::size_t bytes) noexcept;
 
   std::uint32_t buffer_count() const noexcept { return buffer_count_; }
   // Buffers that CUPTI holds, throw-away ones among them.
@@ -99,7 +108,8 @@ class BufferPool {
   std::atomic<std::uint64_t> free_{0};
   std::atomic<std::uint64_t> free_discards_{0};
   std::atomic<std::uint64_t> completed_{0};
-  std::uint32_t to_read_ = 0;  // completed ones in the order in which they came; the reader's own
+  std::atomic<std::uint64_t>* looked_ = nullptr;  // by index, of the pool: how often recycled, and bytes looked through
+  std::uint32_t to_read_ = 0;                     // completed ones in the order in which they came; the reader's own
   std::atomic<std::uint32_t> held_{0};
   std::atomic<std::uint32_t> written_off_{0};
   std::atomic<std::uint64_t> takes_{0};

@@ -12,7 +12,7 @@
 namespace jaxprof::cupti {
 namespace {
 
-constexpr std::size_t kNoteBytes = 4096;  // on the stack of the job's thread; longer names are cut
+constexpr std::size_t kNameBytes = 4096;  // on the stack of the job's thread; longer names are cut
 constexpr std::size_t kPageBytes = 4096;
 
 // Copies at most `capacity` bytes at `from`; fewer where the memory ends, 0 where there is none.
@@ -47,22 +47,31 @@ std::size_t copy_name(const char* name, char* to, std::size_t capacity) noexcept
   return length;
 }
 
-void DyingNames::note(const Record& kernel, std::uint64_t previous_ns) noexcept {
+bool DyingNames::note(const Record& kernel, std::uint64_t previous_ns) noexcept {
+  Budget one{1, 1};
+  return note(kernel, previous_ns, unloads_.fetch_add(1, std::memory_order_relaxed) + 1, &one);
+}
+
+bool DyingNames::note(const Record& kernel, std::uint64_t previous_ns, std::uint32_t unload, Budget* budget) noexcept {
   const char* name = kernel.get(kernel_record::kName);
-  if (name == nullptr) return;
   // Of before the unload before, it was noted then, and may be gone since.
   const bool is_older = kernel.get(kernel_record::kStart) < previous_ns;
   for (std::uint32_t i = 0; i < kProbes; ++i) {
     Entry& entry = entries_[(slot_of(name) + i) % kNames];
-    const char* held = nullptr;
-    const bool is_mine = entry.name.compare_exchange_strong(held, name, std::memory_order_acq_rel);
-    if (!is_mine && held != name) continue;
-    if (!is_mine && is_older) return;
-    char text[kNoteBytes];
+    const char* held = entry.name.load(std::memory_order_acquire);
+    if (held != nullptr && held != name) continue;
+    if (held == name && (is_older || entry.unload.load(std::memory_order_acquire) == unload)) return true;
+    if (budget->names == 0) return false;
+    if (held == nullptr && !entry.name.compare_exchange_strong(held, name, std::memory_order_acq_rel) && held != name)
+      continue;
+    --budget->names;
+    char text[kNameBytes];
     const std::size_t length = copy_name(name, text, sizeof text);
     entry.id.store(length > 0 ? collect::intern(text, length) : spool::kNoString, std::memory_order_release);
-    return;
+    entry.unload.store(unload, std::memory_order_release);
+    return true;
   }
+  return false;
 }
 
 spool::StringId DyingNames::find(const char* name) const noexcept {
@@ -75,22 +84,45 @@ spool::StringId DyingNames::find(const char* name) const noexcept {
   return spool::kNoString;
 }
 
-void DyingNames::note_all(const BufferPool& pool, const Strides& strides, std::uint64_t previous_ns) noexcept {
-  for (std::uint32_t index = 0; index < pool.used_count(); ++index) {
-    const BufferPool::Buffer buffer = pool.unread_part(index);
-    const char* last = nullptr;
-    for (std::size_t at = 0; at + sizeof(std::uint32_t) <= buffer.valid_bytes;) {
-      std::uint32_t kind = 0;
-      std::memcpy(&kind, buffer.data + at, sizeof kind);
-      const Record record{buffer.data + at, strides.of(kind)};
-      if (record.bytes == 0 || record.bytes > buffer.valid_bytes - at) break;  // zero: the end
-      at += record.bytes;
-      if (kind != abi::kConcurrentKernel && kind != abi::kKernel) continue;
-      const char* name = record.get(kernel_record::kName);
-      if (name != last) note(record, previous_ns);
-      last = name;
+// Up to the first kernel without a name, which the next unload has to look at again.
+bool DyingNames::note_buffer(BufferPool* pool, const BufferPool::Unread& part, const Strides& strides,
+                             std::uint64_t previous_ns, std::uint32_t unload, Budget* budget) noexcept {
+  bool is_complete = true;
+  bool has_all_names = true;
+  std::size_t looked = 0;
+  for (std::size_t at = 0; at + sizeof(std::uint32_t) <= part.bytes;) {
+    std::uint32_t kind = 0;
+    std::memcpy(&kind, part.data + at, sizeof kind);
+    const Record record{part.data + at, strides.of(kind)};
+    if (record.bytes == 0 || record.bytes > part.bytes - at) break;  // zero: the end
+    if (budget->records == 0) {
+      is_complete = false;
+      break;
     }
+    --budget->records;
+    at += record.bytes;
+    if (kind == abi::kConcurrentKernel || kind == abi::kKernel) {
+      if (record.get(kernel_record::kName) == nullptr) {
+        has_all_names = false;
+      } else if (!note(record, previous_ns, unload, budget)) {
+        is_complete = false;
+        break;
+      }
+    }
+    if (has_all_names) looked = at;
   }
+  if (looked > 0) pool->note_looked(part, looked);
+  return is_complete;
+}
+
+bool DyingNames::note_all(BufferPool* pool, const Strides& strides, std::uint64_t previous_ns) noexcept {
+  const std::uint32_t unload = unloads_.fetch_add(1, std::memory_order_relaxed) + 1;
+  Budget budget{kMaxRecords, kMaxNames};
+  bool is_complete = true;
+  for (std::uint32_t index = 0; index < pool->used_count(); ++index) {
+    if (!note_buffer(pool, pool->unread_part(index), strides, previous_ns, unload, &budget)) is_complete = false;
+  }
+  return is_complete;
 }
 
 }  // namespace jaxprof::cupti

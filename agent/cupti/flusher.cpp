@@ -166,6 +166,7 @@ class Flusher {
       has_counted_end_ = true;
       wait_until_read(now_ns + kReadNs);
       missing_.count();
+      tell_what_was_before_end();
     }
     return kFlushNs;
   }
@@ -233,7 +234,11 @@ class Flusher {
         if (!is_dead()) collector.library.functions.flush_all(abi::kFlushForced);
         wait_until_read(deadline - half / 2);
       }
-      if (!is_dead()) count_dropped();
+      if (is_dead()) {
+        tell_what_was_before_end();
+      } else {
+        count_dropped();
+      }
       if (!has_given_up.exchange(true)) missing_.count();
     }
     state.store(kFinished, std::memory_order_release);

@@ -59,17 +59,9 @@ void on_profiler_call(abi::CallbackId id, const abi::ApiCallback& call) noexcept
 }
 
 void on_state(abi::CallbackId id, const abi::StateData& state) noexcept {
-  if (id != abi::kFatalError) return;
   // CUPTI has finalised itself; to call it now would start it again.
-  collector.is_dead.store(true, std::memory_order_release);
-  char text[kNoteBytes] = "";
-  TextBuffer note(text, sizeof text);
-  note.append("CUPTI met a fatal error and ended itself");
-  if (state.message != nullptr && state.message[0] != '\0') {
-    note.append(": ");
-    note.append(state.message);
-  }
-  publish_status(GpuMode::kUnavailable, text);
+  if (id != abi::kFatalError || collector.is_dead.exchange(true, std::memory_order_acq_rel)) return;
+  tell_end_of_cupti(state.message);
   wake_flusher();
 }
 
@@ -85,7 +77,7 @@ void on_callback(void*, abi::Domain domain, abi::CallbackId id, const void* data
       break;
     case abi::kResource:
       if (id == abi::kModuleUnloadStarting) {
-        collector.encoder.kernel_names().note_unload(read_gpu_clock(&collector.subscriber), collector.pool,
+        collector.encoder.kernel_names().note_unload(read_gpu_clock(&collector.subscriber), &collector.pool,
                                                      collector.strides);
       } else {
         if (id == abi::kGraphNodeCreated) {

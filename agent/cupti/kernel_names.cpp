@@ -21,13 +21,15 @@ bool KernelNames::open() noexcept {
   return true;
 }
 
-void KernelNames::note_unload(std::uint64_t now_ns, const BufferPool& pool, const Strides& strides) noexcept {
-  dying_.note_all(pool, strides, last_unload_ns_.load(std::memory_order_acquire));
+void KernelNames::note_unload(std::uint64_t now_ns, BufferPool* pool, const Strides& strides) noexcept {
+  if (!dying_.note_all(pool, strides, last_unload_ns_.load(std::memory_order_acquire)))
+    left_unload_ns_.store(now_ns, std::memory_order_release);
   last_unload_ns_.store(now_ns, std::memory_order_release);
   unloads_.fetch_add(1, std::memory_order_acq_rel);
 }
 
 spool::StringId KernelNames::look(Slot* slot, const char* name, std::uint64_t start_ns) noexcept {
+  has_any_.store(true, std::memory_order_relaxed);
   const std::uint32_t unloads = unloads_.load(std::memory_order_acquire);
   const std::uint64_t unload_ns = last_unload_ns_.load(std::memory_order_acquire);
   const bool is_older = start_ns < unload_ns;
@@ -37,8 +39,13 @@ spool::StringId KernelNames::look(Slot* slot, const char* name, std::uint64_t st
     if (id != spool::kNoString) return id;
     if (slot->name == name) return slot->id;
   }
-  const std::size_t length = copy_name(name, copy_, kCopyBytes);
-  const spool::StringId id = length > 0 ? collect::intern(copy_, length) : spool::kLostString;
+  const bool may_be_anothers = start_ns < left_unload_ns_.load(std::memory_order_acquire);
+  const std::size_t length = may_be_anothers ? 0 : copy_name(name, copy_, kCopyBytes);
+  if (length == 0) {
+    collect::count_drop(Drop::kGpuNameLost);
+    return spool::kLostString;  // of this record: the next may begin later
+  }
+  const spool::StringId id = collect::intern(copy_, length);
   *slot = {name, is_older ? 0 : unload_ns, id, unloads};
   return id;
 }

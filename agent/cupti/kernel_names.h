@@ -18,9 +18,10 @@ class KernelNames {
  public:
   bool open() noexcept;
   // A module is being unloaded, at `now_ns` of CUPTI's clock. Any thread.
-  void note_unload(std::uint64_t now_ns, const BufferPool& pool, const Strides& strides) noexcept;
+  void note_unload(std::uint64_t now_ns, BufferPool* pool, const Strides& strides) noexcept;
 
-  // The number of the name that a record of that start points to; kLostString if it is not readable any more.
+  // The number of the name that a record of that start points to; kLostString if it is not readable any more, or may be
+  // another's by now, which is counted (Drop::kGpuNameLost).
   spool::StringId number_of(const char* name, std::uint64_t start_ns) noexcept {
     if (name == nullptr) return spool::kNoString;
     Slot& slot = slots_[slot_of(name)];
@@ -29,6 +30,9 @@ class KernelNames {
       return slot.id;
     return look(&slot, name, start_ns);
   }
+
+  // Was any asked for, which is when a kernel is recorded? Any thread.
+  bool has_any() const noexcept { return has_any_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::uint32_t kSlots = 1U << 13;
@@ -47,8 +51,10 @@ class KernelNames {
   DyingNames dying_;
   Slot* slots_ = nullptr;
   char* copy_ = nullptr;
+  std::atomic<bool> has_any_{false};
   std::atomic<std::uint32_t> unloads_{0};
   std::atomic<std::uint64_t> last_unload_ns_{0};
+  std::atomic<std::uint64_t> left_unload_ns_{0};  // the last that did not look at all names
 };
 
 }  // namespace jaxprof::cupti

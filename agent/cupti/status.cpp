@@ -10,6 +10,8 @@ namespace jaxprof::cupti {
 namespace {
 
 constinit Notices notices;
+char end_note[kNoteBytes];
+std::atomic<bool> has_end_note{false};
 
 void write_status(GpuMode mode, const char* note) noexcept {
   const Library& library = collector.library;
@@ -34,6 +36,26 @@ void publish_status(GpuMode mode, const char* note) noexcept {
 
 GpuMode recording_mode() noexcept {
   return collector.subscriber.is_shared() ? GpuMode::kShared : GpuMode::kAlone;
+}
+
+void tell_end_of_cupti(const char* message) noexcept {
+  TextBuffer note(end_note, sizeof end_note);
+  note.append("CUPTI met a fatal error and ended itself");
+  if (message != nullptr && message[0] != '\0') {
+    note.append(": ");
+    note.append(message);
+  }
+  publish_status(GpuMode::kUnavailable, end_note);
+  has_end_note.store(true, std::memory_order_release);
+}
+
+void tell_what_was_before_end() noexcept {
+  if (!has_end_note.load(std::memory_order_acquire) || !collector.encoder.kernel_names().has_any()) return;
+  char text[kNoteBytes];
+  TextBuffer note(text, sizeof text);
+  note.append(end_note);
+  note.append("; GPUs were recorded until then");
+  publish_status(GpuMode::kUnavailable, text);
 }
 
 // A forked child shares the page, and its buffers are none.

@@ -13,6 +13,11 @@ void publish_status(GpuMode mode, const char* note) noexcept;
 // How GPUs are recorded with the place that was taken.
 GpuMode recording_mode() noexcept;
 
+// CUPTI has ended itself, with `message` or null: publishes that. Once, in its callback.
+void tell_end_of_cupti(const char* message) noexcept;
+// All that it gave back before has been read: publishes whether there were kernels in it. The flusher.
+void tell_what_was_before_end() noexcept;
+
 // A buffer was given to CUPTI; it came back empty, or was read or thrown away: the process's slot tells whoever sees it
 // die how many went with it. Any thread.
 void note_buffer_held() noexcept;

@@ -203,9 +203,25 @@ class WrongSurroundings(CudaCase):
         self.assertIn("gpu-unflushed", str(self.merge))
 
     def test_cupti_gives_up(self):
+        """It ends itself with all that it had in its buffers: they are counted."""
         self.profile(*self.STEPS, FAKE_CUPTI_FATAL_AFTER=5)
         self.assert_undisturbed(4)
-        self.merged()
+        self.assertNotIn(", 0 dropped", self.job.err)
+        self.assert_said("its GPUs were not recorded: CUPTI met a fatal error and ended itself")
+        self.assertRegex(str(self.merge), r"gpu-unflushed")
+
+    def test_cupti_gives_up_after_many_kernels(self):
+        """The buffers that were full before are read, and nobody says that there was nothing."""
+        self.profile("--work", "kernel:4000", "--steps", 1, "--no-bodies", "--kernel-us", 0, FAKE_CUPTI_FATAL_AFTER=3900)
+        self.assert_undisturbed(1)
+        run = self.merged()
+        self.assertGreater(len(run.rows("events/kernels")), 1000)
+        self.assertLess(len(run.rows("events/kernels")), 3900)
+        said = [line for line in self.merge.err.splitlines() + self.merge.out.splitlines() if "GPUs" in line]
+        self.assertEqual(len(said), 1, str(self.merge))
+        self.assertIn("recorded in part: CUPTI met a fatal error and ended itself", said[0])
+        self.assertIn("GPUs were recorded until then", said[0])
+        self.assertIn("gpu-unflushed", str(self.merge))
 
     def test_a_forked_child(self):
         self.profile(*self.STEPS, "--fork-at", 2, FAKE_CUPTI_FORK_HANG=1)

@@ -16,7 +16,7 @@ namespace {
 class KernelNamesTest : public testing::Test {
  protected:
   KernelNamesTest() { EXPECT_TRUE(names_->open()); }
-  void unload(std::uint64_t now_ns) { names_->note_unload(now_ns, pool_, strides_); }
+  void unload(std::uint64_t now_ns) { names_->note_unload(now_ns, &pool_, strides_); }
   test::SinkDouble sink_;
   BufferPool pool_;
   Strides strides_;
@@ -63,6 +63,7 @@ TEST_F(KernelNamesTest, SurvivesANameThatIsNotThereAnyMore) {
   std::strcpy(name, "gone");
   munmap(page, 4096);
   EXPECT_EQ(names_->number_of(name, 100), spool::kLostString);
+  EXPECT_EQ(sink_.drops(Drop::kGpuNameLost), 1U);
 }
 
 TEST_F(KernelNamesTest, CutsANameWithoutAnEndAtThePagesEnd) {
