@@ -33,7 +33,8 @@ void diagnose_gpu(const RunSources& sources, std::size_t index, const match::Gpu
   if (const auto& collector = process.trace.gpu().collector;
       collector && static_cast<GpuMode>(collector->mode) == GpuMode::kUnavailable) {
     add(Severity::kWarning, "gpu.unavailable", 1,
-        "its GPUs were not recorded: " + std::string(process.trace.text(collector->note)));
+        (work.record_count == 0 ? "its GPUs were not recorded: " : "its GPUs were recorded in part: ") +
+            std::string(process.trace.text(collector->note)));
   }
   add(Severity::kError, "gpu.damaged-block", work.damaged_blocks,
       counted(work.damaged_blocks, "block of GPU records|blocks of GPU records") + " could not be decoded to the end");
