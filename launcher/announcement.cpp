@@ -8,6 +8,7 @@
 
 #include "agent/base/parse_number.h"
 #include "agent/contract/rank_selection.h"
+#include "launcher/gpu_account.h"
 #include "launcher/window_account.h"
 
 namespace jaxprof::launcher {
@@ -178,9 +179,10 @@ std::string last_line(const std::vector<TaskEnd>& ends, std::optional<std::int64
     line += "; the command could not be started";
   } else if (n_processes == 0) {
     const auto noted = std::find_if(ends.begin(), ends.end(), [](const TaskEnd& end) { return !end.notes.empty(); });
-    line += "; " + (noted != ends.end() ? noted->notes.front() : "no process called NVTX, CUDA or NCCL");
+    line += "; " + (noted != ends.end() ? noted->notes.front() : "no process was recorded");
   }
   line += describe_windows(ends, window);
+  line += describe_missing_gpus(ends);
   if (failed > 0) line += fmt::format("; {} not recorded", counted(failed, "process", "processes"));
   if (kept > 0) line += fmt::format("; {} left on their nodes", counted(kept, "spool", "spools"));
   return line;

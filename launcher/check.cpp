@@ -97,7 +97,7 @@ class Check {
   }
 
   void check_hooks() {
-    const std::vector<std::string> environment = own_environment();
+    const std::vector<std::string> environment = job_environment(options_.environment);
     if (const std::string around = find_profiler_around(environment); !around.empty()) {
       remark("started by " + around + ": where it profiles the same processes, kernels are not recorded");
     }

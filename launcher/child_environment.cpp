@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <string_view>
 
 #include "agent/contract/session_page.h"
@@ -99,15 +100,34 @@ std::string describe(const ForeignHook& hook) {
   return text;
 }
 
-Hooks hooks_of(const Recording& recording) {
-  const WindowPlan& window = recording.window;
-  const bool records_cuda = (recording.trace & kTraceCuda) != 0 && recording.cupti != CuptiPolicy::kOff;
+Hooks hooks_of(const WindowPlan& window, std::uint32_t trace, CuptiPolicy cupti) {
+  const bool records_cuda = (trace & kTraceCuda) != 0 && cupti != CuptiPolicy::kOff;
   const bool has_ranges = window.kind == WindowKind::kRange || window.kind == WindowKind::kSteps;
   Hooks hooks;
   hooks.has_cuda = records_cuda || window.kind == WindowKind::kProfiler;
-  hooks.has_nvtx = (recording.trace & (kTraceNvtx | kTraceNccl)) != 0 || has_ranges;
-  hooks.has_nccl = (recording.trace & kTraceNccl) != 0;
+  hooks.has_nvtx = (trace & (kTraceNvtx | kTraceNccl)) != 0 || has_ranges;
+  hooks.has_nccl = (trace & kTraceNccl) != 0;
   return hooks;
+}
+
+Hooks hooks_of(const Recording& recording) {
+  return hooks_of(recording.window, recording.trace, recording.cupti);
+}
+
+std::string describe_silence(const SessionPlan& plan) {
+  const Hooks hooks = hooks_of(plan.window, plan.trace, plan.cupti);
+  std::vector<std::string> names;
+  if (hooks.has_nvtx) names.push_back("NVTX");
+  if (hooks.has_cuda) names.push_back("CUDA");
+  if (hooks.has_nccl) names.push_back("NCCL");
+  if (names.empty()) {
+    const bool is_without_cupti = (plan.trace & kTraceCuda) != 0 && plan.cupti == CuptiPolicy::kOff;
+    return "nothing was asked for that is recorded in a process (--trace " + trace_words(plan.trace) +
+           (is_without_cupti ? " --cupti off)" : ")");
+  }
+  std::string text = "no process called " + names.front();
+  for (std::size_t i = 1; i < names.size(); ++i) text += (i + 1 < names.size() ? ", " : " or ") + names[i];
+  return text;
 }
 
 std::vector<ForeignHook> find_foreign_hooks(const std::vector<std::string>& environment, const Hooks& hooks) {
@@ -167,6 +187,20 @@ std::vector<std::string> own_environment() {
   std::vector<std::string> environment;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) environment.emplace_back(*entry);
   return environment;
+}
+
+std::vector<std::string> job_environment(const std::vector<std::string>& given) {
+  std::vector<std::string> environment = own_environment();
+  for (const std::string& entry : given) {
+    set_variable(&environment, std::string(name_of(entry)), std::string(value_of(entry)));
+  }
+  return environment;
+}
+
+void set_job_environment(const std::vector<std::string>& given) {
+  for (const std::string& entry : given) {
+    setenv(std::string(name_of(entry)).c_str(), std::string(value_of(entry)).c_str(), 1);
+  }
 }
 
 }  // namespace jaxprof::launcher

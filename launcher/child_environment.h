@@ -1,12 +1,15 @@
-// The job's environment: what the task was given, plus four variables at most. Three make CUDA, NVTX and NCCL load the
-// agent where a process first calls them (never LD_PRELOAD, which would reach into shells and launchers as well), each
-// only where something is to be recorded by it; one tells the agent where its session page is. Nothing else is touched.
-// Each hook has one place, so another profiler that is there already is found here. Functions from values to values.
+// The job's environment: what the task was given and --env-var says, plus four variables at most. Three make CUDA, NVTX
+// and NCCL load the agent where a process first calls them (never LD_PRELOAD, which would reach into shells and
+// launchers as well), each only where something is to be recorded by it; one tells the agent where its session page is.
+// Nothing else is touched. Each hook has one place, so another profiler that is there already is found here. Functions
+// from values to values.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "agent/contract/session_page.h"
 #include "launcher/window_options.h"
 
 namespace jaxprof::launcher {
@@ -17,7 +20,12 @@ struct Hooks {
   bool has_nvtx = true;
   bool has_nccl = true;
 };
+Hooks hooks_of(const WindowPlan& window, std::uint32_t trace, CuptiPolicy cupti);
 Hooks hooks_of(const Recording& recording);
+
+// Why a job has no process that was recorded, as far as the plan tells: "no process called NVTX, CUDA or NCCL" of what
+// was waited for, or that nothing was asked for which a process records.
+std::string describe_silence(const SessionPlan& plan);
 
 // A hook variable that holds another program's value.
 struct ForeignHook {
@@ -49,5 +57,9 @@ std::vector<std::string> environment_difference(const std::vector<std::string>& 
 
 // The calling process's environment, in its order.
 std::vector<std::string> own_environment();
+// The same with the variables of --env-var ("NAME=VALUE" each, the last of a name counts): what the job is to get.
+std::vector<std::string> job_environment(const std::vector<std::string>& given);
+// Gives this process that environment, for the job that takes its place.
+void set_job_environment(const std::vector<std::string>& given);
 
 }  // namespace jaxprof::launcher

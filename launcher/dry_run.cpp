@@ -59,15 +59,16 @@ std::string describe_dry_run(const Options& options, const Node& node, const Lau
                     : describe_opening(recording.window) + " (" + window_words(recording.window) + ")");
   const std::vector<std::string> before = own_environment();
   const Hooks hooks = hooks_of(recording);
-  if (const std::string around = find_profiler_around(before); !around.empty()) add("profiler", "started by " + around);
-  for (const ForeignHook& hook : find_foreign_hooks(before, hooks)) {
+  const std::vector<std::string> given = job_environment(options.environment);
+  if (const std::string around = find_profiler_around(given); !around.empty()) add("profiler", "started by " + around);
+  for (const ForeignHook& hook : find_foreign_hooks(given, hooks)) {
     add("conflict", describe(hook) +
                         (options.on_conflict == OnConflict::kKeep ? ": kept, the rank runs unprofiled" : ": replaced"));
   }
   const auto agent = find_agent_library(own_program_path(), env);
   add("agent", agent ? *agent : "missing: " + agent.error().message);
   const std::string agent_path = agent ? *agent : std::string(kAgentFileName);
-  const auto after = child_environment(before, agent_path, run_layout::session_path(spool), hooks);
+  const auto after = child_environment(given, agent_path, run_layout::session_path(spool), hooks);
   for (const std::string& line : environment_difference(before, after)) add("environment", line);
   add("first line", first_line(options, plan, env));
   return text;

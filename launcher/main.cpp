@@ -16,6 +16,7 @@
 #include "agent/contract/run_layout.h"
 #include "launcher/announcement.h"
 #include "launcher/check.h"
+#include "launcher/child_environment.h"
 #include "launcher/dry_run.h"
 #include "launcher/hydra_proxy.h"
 #include "launcher/launcher_words.h"
@@ -36,8 +37,9 @@ void print(const std::string& text) {
   if (write(STDOUT_FILENO, text.data(), text.size()) < 0) return;
 }
 
-// The job as if jaxprof-exec were not there: same pid, same environment.
+// The job as if jaxprof-exec were not there: same pid, and the environment that it would have.
 [[noreturn]] void exec_unchanged(const Options& options) {
+  set_job_environment(options.environment);
   const int failure = exec_in_place(options.command);
   say(describe_exec_failure(options.command.front(), failure));
   _exit(exit_code_of_exec_failure(failure));

@@ -13,15 +13,12 @@ constexpr const char* kNoSampling = "CPU and operating-system sampling is not re
 constexpr const char* kNoGraphics = "graphics is not recorded";
 constexpr const char* kNoGpuMetrics = "GPU hardware metrics are not recorded";
 constexpr const char* kNoDaemon = "there is no session daemon; every rank is profiled by its own wrapper";
-constexpr const char* kNoEnvironment =
-    "the job's environment is not edited beyond the profiler's hooks; use `env NAME=VALUE` before the command";
 constexpr const char* kAfterTheRun = "results are made after the run, by jaxprof-merge and jaxprof-study";
 constexpr const char* kNoHooks = "no commands are run beside the job";
 constexpr const char* kOwnOptions = "put the options into the variable JAXPROF_OPTIONS";
 
-// Nsight Systems User Guide 2025, "CLI Profile Command Switch Options". -o, -f, -t, -y, -d, -c, -p, -h,
-// --capture-range-end,
-// --wait and --version are jaxprof's own (options.cpp).
+// Nsight Systems User Guide 2025, "CLI Profile Command Switch Options". -o, -f, -t, -y, -d, -c, -e, -p, -h,
+// --capture-range-end, --wait and --version are jaxprof's own (options.cpp).
 constexpr NsysOption kTable[] = {
     {'\0', "accelerator-trace", kOnlyValue, "none", "accelerators other than GPUs are not recorded"},
     {'\0', "after-collection-start", kRefused, nullptr, kNoHooks},
@@ -50,7 +47,6 @@ constexpr NsysOption kTable[] = {
     {'\0', "dx12-gpu-workload", kAccepted, nullptr, kNoGraphics},
     {'\0', "dx12-wait-calls", kAccepted, nullptr, kNoGraphics},
     {'\0', "enable", kRefused, nullptr, "nsys plugins cannot be loaded"},
-    {'e', "env-var", kRefused, nullptr, kNoEnvironment},
     {'\0', "etw-provider", kRefused, nullptr, "this is for Windows"},
     {'\0', "event-sample", kAccepted, nullptr, kNoSampling},
     {'\0', "event-sampling-interval", kAccepted, nullptr, kNoSampling},
@@ -103,7 +99,7 @@ constexpr NsysOption kTable[] = {
     {'\0', "sampling-period", kAccepted, nullptr, kNoSampling},
     {'\0', "sampling-trigger", kAccepted, nullptr, kNoSampling},
     {'\0', "session", kRefused, nullptr, kNoDaemon},
-    {'\0', "session-new", kRefused, nullptr, kNoDaemon},
+    {'\0', "session-new", kAccepted, nullptr, kNoDaemon},
     {'w', "show-output", kOnlyValue, "true", "the job's output is never captured"},
     {'\0', "soc-metrics", kAccepted, nullptr, kNoGpuMetrics},
     {'\0', "soc-metrics-frequency", kAccepted, nullptr, kNoGpuMetrics},
@@ -111,7 +107,7 @@ constexpr NsysOption kTable[] = {
     {'\0', "start-frame-index", kRefused, nullptr, kNoGraphics},
     {'Y', "start-later", kOnlyValue, "false", kNoDaemon},
     {'\0', "stats", kAccepted, nullptr, kAfterTheRun},
-    {'x', "stop-on-exit", kOnlyValue, "true", "recording ends with the job"},
+    {'x', "stop-on-exit", kAccepted, nullptr, "recording ends with the job, after which there is nothing to record"},
     {'\0', "storage-metrics", kAccepted, nullptr, "storage is not recorded"},
     {'\0', "syscall", kAccepted, nullptr, kNoSampling},
     {'\0', "trace-fork-before-exec", kAccepted, nullptr, "a child is recorded from its exec on"},

@@ -5,18 +5,13 @@
 #include <optional>
 #include <utility>
 
-#include "agent/base/parse_size.h"
-#include "agent/contract/condition.h"
-#include "agent/contract/output_template.h"
-#include "launcher/inner_ranks.h"
+#include "launcher/given_options.h"
 #include "launcher/nsys_options.h"
 #include "launcher/option_words.h"
-#include "launcher/rank_from.h"
 
 namespace jaxprof::launcher {
 namespace {
 
-constexpr const char* kUsageLine = "jaxprof-exec [OPTIONS] [--] COMMAND [ARGUMENTS...]";
 constexpr const char* kDescription =
     "Runs COMMAND as one task of a job and profiles it. Start it once a task:\n"
     "  srun jaxprof-exec -o prof/%q{SLURM_JOB_ID}/rank%r --ranks 0,8 -- python train.py";
@@ -34,23 +29,15 @@ constexpr const char* kFooter =
     "tells this run from others), JAXPROF_JOB_INDEX and JAXPROF_PODS_PER_JOB (ranks over the jobs of a JobSet).\n"
     "Exit status: the job's own. 125: refused; 126, 127: the command could not be started; 6: --check found a fault.";
 
-// What CLI11 fills in: plain text that is checked and converted afterwards.
-struct Given {
-  Options options;
-  std::string rank_from, ranks, local_ranks, nodes, condition, publish_rate = "64M";
-  std::string sample_ranks, on_conflict = "keep", grace_s = "10", overwrite = "false", wait = "primary";
-  std::string spool_limit, margin_s = "60", step_marker = kDefaultStepMarker;
-  WindowWords window;
-  bool is_dry_run = false, is_check = false;
-};
-
 // Options are declared here and nowhere else: those of what is recorded, and when.
 void declare_recording(CLI::App& app, WindowWords& words) {
   app.add_option("-t,--trace", words.trace,
                  "what to record: cuda, nvtx, nccl, nic, gpu (default: these; nic and gpu: not by this version), sync, "
                  "cuda-event, cuda-graph, cuda-hw, none; other names of nsys are ignored")
       ->type_name("KIND[,KIND]");
-  app.add_option("-y,--delay", words.delay_s, "the window opens so long after the run began, on all ranks together")
+  app.add_option(
+         "-y,--delay", words.delay_s,
+         "the window opens so long after T0, when the run's first jaxprof-exec was there, on all ranks together")
       ->type_name("SECONDS");
   app.add_option("-d,--duration", words.duration_s, "the window closes so long after it opened; the job goes on")
       ->type_name("SECONDS");
@@ -73,7 +60,7 @@ void declare_recording(CLI::App& app, WindowWords& words) {
       ->type_name("SIZE");
 }
 
-void declare(CLI::App& app, Given& given) {
+void declare(CLI::App& app, GivenOptions& given) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.set_help_flag("-h,--help", "print this and exit");
   app.set_version_flag("--version", "jaxprof-exec " JAXPROF_VERSION)->description("print the version and exit");
@@ -102,6 +89,10 @@ void declare(CLI::App& app, Given& given) {
       ->type_name("NAME[@DOMAIN]|xla:MODULE|none")
       ->capture_default_str();
   declare_recording(app, given.window);
+  app.add_option("-e,--env-var", given.environment,
+                 "variables of the job, on all of its ranks; more than once if need be")
+      ->type_name("NAME=VALUE[,NAME=VALUE]")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--spool", given.options.spool_base,
                  "node-local folder to record into (default: JAXPROF_TMPDIR, SLURM_TMPDIR, TMPDIR, /tmp)")
       ->type_name("DIR");
@@ -143,10 +134,6 @@ std::string help_text(const CLI::App& app) {
     text.replace(at, generated.size(), kUsageLine);
   }
   return text;
-}
-
-bool is_truth(const std::string& word) {
-  return word == "true" || word == "false";
 }
 
 // Takes options off the front of `words`, turns each into one word "--name=value" for CLI11, and stops at the command.
@@ -225,139 +212,6 @@ class OptionReader {
   std::size_t at_ = 0;
 };
 
-template <std::size_t N>
-Status copy_text(const char* name, const std::string& text, char (&target)[N]) {
-  if (text.size() >= N) {
-    return fail(ErrorCode::kUsage, std::string(name) + " has " + std::to_string(text.size()) + " characters, at most " +
-                                       std::to_string(N - 1) + " fit");
-  }
-  std::copy(text.begin(), text.end(), target);
-  return {};
-}
-
-template <std::size_t N>
-Status convert_list(const char* name, const std::string& text, char (&target)[N]) {
-  std::size_t offset = 0;
-  if (!text.empty() && !check_number_list(text.c_str(), &offset)) {
-    return fail(ErrorCode::kUsage, std::string(name) + " " + text + ": not a list at offset " + std::to_string(offset) +
-                                       "; write 0,8-15,0-1023:128");
-  }
-  return copy_text(name, text, target);
-}
-
-Status convert_selection(const Given& given, RankSelection* selection) {
-  if (auto s = convert_list("--ranks", given.ranks, selection->ranks); !s) return s;
-  if (auto s = convert_list("--local-ranks", given.local_ranks, selection->local_ranks); !s) return s;
-  if (auto s = convert_list("--nodes", given.nodes, selection->nodes); !s) return s;
-  if (!given.condition.empty()) {
-    const ConditionResult result = evaluate_condition(given.condition.c_str(), RankIdentity{}, Env());
-    if (result.value == ConditionValue::kInvalid) {
-      return fail(ErrorCode::kUsage,
-                  "--if '" + given.condition + "': not a condition at offset " + std::to_string(result.fault_offset));
-    }
-    if (result.is_constant && result.value == ConditionValue::kUnknown) {
-      return fail(ErrorCode::kUsage, "--if '" + given.condition + "' depends on " + result.unknown());
-    }
-  }
-  if (auto s = copy_text("--if", given.condition, selection->condition); !s) return s;
-  if (!given.sample_ranks.empty()) {
-    std::uint64_t count = 0;
-    if (!parse_decimal(given.sample_ranks.c_str(), &count) || count == 0 || count > UINT32_MAX) {
-      return fail(ErrorCode::kUsage, "--sample-ranks " + given.sample_ranks + ": not a number of ranks, 1 or more");
-    }
-    selection->sample_ranks = static_cast<std::uint32_t>(count);
-  }
-  return {};
-}
-
-std::string selection_words(const Given& given) {
-  std::vector<std::string> words;
-  const auto add = [&words](const char* name, const std::string& value) {
-    if (!value.empty()) words.insert(words.end(), {name, value});
-  };
-  add("--ranks", given.ranks);
-  add("--local-ranks", given.local_ranks);
-  add("--nodes", given.nodes);
-  add("--sample-ranks", given.sample_ranks);
-  add("--if", given.condition);
-  return quote_words(words);
-}
-
-// When recording stops before the job ends.
-Status convert_limits(const Given& given, Options* options) {
-  if (!given.spool_limit.empty()) {
-    options->spool_limit_bytes = parse_size(given.spool_limit);
-    if (!options->spool_limit_bytes) {
-      return fail(ErrorCode::kUsage, "--spool-limit " + given.spool_limit + ": not a size such as 4G");
-    }
-  }
-  std::uint64_t margin_s = 0;
-  if (!parse_decimal(given.margin_s.c_str(), &margin_s) || margin_s > 86400) {
-    return fail(ErrorCode::kUsage, "--margin " + given.margin_s + ": not a whole number of seconds up to 86400");
-  }
-  options->margin_ns = static_cast<std::int64_t>(margin_s) * 1'000'000'000;
-  return {};
-}
-
-// Checks what is plain text so far.
-Result<Options> convert(Given given) {
-  Options& options = given.options;
-  if (auto s = convert_selection(given, &options.selection); !s) return tl::unexpected(std::move(s.error()));
-  options.selection_words = selection_words(given);
-  if (const char* fault = parse_step_marker(given.step_marker.c_str(), &options.step_marker); fault != nullptr) {
-    return fail(ErrorCode::kUsage, "--step-marker " + given.step_marker + ": " + fault);
-  }
-  auto recording = convert_recording(given.window, options.step_marker, &options.remarks);
-  if (!recording) return tl::unexpected(std::move(recording.error()));
-  options.recording = *recording;
-  if (!is_truth(given.overwrite)) {
-    return fail(ErrorCode::kUsage, "--force-overwrite=" + given.overwrite + ": write true or false");
-  }
-  options.can_replace_files = given.overwrite == "true";
-  if (given.on_conflict != "keep" && given.on_conflict != "replace") {
-    return fail(ErrorCode::kUsage, "--on-conflict " + given.on_conflict + ": write keep or replace");
-  }
-  options.on_conflict = given.on_conflict == "replace" ? OnConflict::kReplace : OnConflict::kKeep;
-  if (given.wait != "primary" && given.wait != "all") {
-    return fail(ErrorCode::kUsage, "--wait " + given.wait + ": write primary or all");
-  }
-  options.waits_for_all = given.wait == "all";
-  std::uint64_t grace_s = 0;
-  if (!parse_decimal(given.grace_s.c_str(), &grace_s) || grace_s > 3600) {
-    return fail(ErrorCode::kUsage, "--grace " + given.grace_s + ": not a whole number of seconds up to 3600");
-  }
-  options.grace_ns = static_cast<std::int64_t>(grace_s) * 1'000'000'000;
-  const auto publish_rate = parse_size(given.publish_rate);
-  if (!publish_rate)
-    return fail(ErrorCode::kUsage, "--publish-rate " + given.publish_rate + ": not a size such as 64M");
-  options.publish_bytes_per_s = *publish_rate;
-  if (auto s = convert_limits(given, &options); !s) return tl::unexpected(std::move(s.error()));
-  if (!given.rank_from.empty()) {
-    auto variables = parse_rank_from(given.rank_from);
-    if (!variables) return tl::unexpected(std::move(variables.error()));
-    options.rank_variables = *variables;
-  }
-  const TemplateReport report = check_template(options.output.c_str(), options.rank_variables);
-  if (report.fault != TemplateFault::kNone) {
-    return fail(ErrorCode::kUsage, "--output " + options.output + ": at offset " + std::to_string(report.fault_offset) +
-                                       ", '" + options.output.substr(report.fault_offset, 12) +
-                                       "': " + describe(report.fault));
-  }
-  if (const std::string stem = options.output.substr(stem_offset(options.output.c_str()));
-      stem == "." || stem == "..") {
-    return fail(ErrorCode::kUsage,
-                "--output " + options.output + ": '" + stem + "' is no file name; write DIRECTORY/STEM");
-  }
-  if (given.is_dry_run && given.is_check) return fail(ErrorCode::kUsage, "--dry-run and --check exclude each other");
-  if (given.is_dry_run) options.mode = Mode::kDryRun;
-  if (given.is_check) options.mode = Mode::kCheck;
-  if (options.command.empty() && !given.is_check) {
-    return fail(ErrorCode::kUsage, std::string("no command; usage: ") + kUsageLine + "; --help lists the options");
-  }
-  options.has_inner_ranks = options.has_inner_ranks || starts_ranks_of_its_own(options.command);
-  return std::move(given.options);
-}
-
 // `jaxprof-exec profile -t cuda python …`, as nsys is started. A program of that name which takes options is started by
 // its path.
 bool is_pasted_profile(std::vector<std::string>::const_iterator word, std::vector<std::string>::const_iterator end) {
@@ -369,7 +223,7 @@ bool is_pasted_profile(std::vector<std::string>::const_iterator word, std::vecto
 Result<Options> parse_options(const std::vector<std::string>& arguments, const char* from_environment) {
   CLI::App app(kDescription, "jaxprof-exec");
   app.footer(kFooter);
-  Given given;
+  GivenOptions given;
   declare(app, given);
 
   std::vector<std::string> normal;
@@ -405,7 +259,7 @@ Result<Options> parse_options(const std::vector<std::string>& arguments, const c
   } catch (const CLI::ParseError& error) {
     return fail(ErrorCode::kUsage, error.what());
   }
-  return convert(std::move(given));
+  return convert_options(std::move(given));
 }
 
 }  // namespace jaxprof::launcher

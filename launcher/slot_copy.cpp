@@ -113,6 +113,10 @@ PublishedProcess SlotCopy::finish(NameClaims& names, const Pace& pace, std::span
     process.window = window_state_name(slot_.window.load(std::memory_order_relaxed));
     process.segments = slot_.segments.load(std::memory_order_relaxed);
   }
+  if (slot_.gpu_mode.load(std::memory_order_acquire) == GpuMode::kUnavailable) {
+    process.gpu_fault = text_of(slot_.gpu_note);
+    if (process.gpu_fault.empty()) process.gpu_fault = "CUPTI could not be used";
+  }
   for (const auto& drops : slot_.drops) {
     process.dropped = add_count(process.dropped, drops.load(std::memory_order_relaxed));
   }

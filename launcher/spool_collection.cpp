@@ -8,6 +8,7 @@
 #include "agent/base/directory_listing.h"
 #include "agent/base/parse_number.h"
 #include "agent/contract/local_layout.h"
+#include "launcher/child_environment.h"
 
 namespace jaxprof::launcher {
 
@@ -54,7 +55,7 @@ std::vector<std::string> SpoolCollection::notes() const {
                     " of another job step or node had this task's environment: not recorded");
   }
   if (claimed == 0 && strangers == 0 && unattached_processes().empty())
-    notes.push_back("no process called NVTX, CUDA or NCCL");
+    notes.push_back(describe_silence(source_.page->plan));
   return notes;
 }
 

@@ -252,7 +252,7 @@ void say_faults_of_variables(const Options& options, const LaunchPlan& plan) {
 Status set_up(const Options& options, const Env& env, Task* task) {
   const LaunchPlan& plan = task->plan;
   if (!plan.fault.empty()) return fail(ErrorCode::kOutputFailed, plan.fault);
-  const std::vector<std::string> environment = own_environment();
+  const std::vector<std::string> environment = job_environment(options.environment);
   if (auto s = settle_hooks(options, environment, &task->start); !s) return s;
   const auto agent = find_agent_library(own_program_path(), env);
   if (!agent) return tl::unexpected(agent.error());

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "agent/base/parse_number.h"
 #include "agent/base/parse_size.h"
+#include "launcher/nearest_word.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -98,6 +100,19 @@ Status convert_window(const WindowWords& words, const StepMarker& step_marker, W
   return {};
 }
 
+// The kind whose name is the nearest to a misspelt one; "" if none is near.
+std::string nearest_kind(const std::string& name) {
+  constexpr std::uint32_t kAllKinds = UINT32_MAX;
+  std::vector<std::string> kinds;
+  const std::string all = trace_words(kAllKinds);
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find(',', at), all.size());
+    kinds.push_back(all.substr(at, end - at));
+    at = end + 1;
+  }
+  return nearest_word(name, kinds);
+}
+
 // A name that is not known changes nothing of what the others mean. Where no name is left, neither is the option.
 std::uint32_t convert_trace(const std::string& text, std::vector<std::string>* remarks) {
   std::uint32_t kinds = 0;
@@ -114,6 +129,8 @@ std::uint32_t convert_trace(const std::string& text, std::vector<std::string>* r
     if (fault == TraceFault::kNone) continue;
     std::string& list = fault == TraceFault::kUnknown ? unknown : unsupported;
     list += (list.empty() ? "" : ", ") + name;
+    if (fault != TraceFault::kUnknown) continue;
+    if (const std::string meant = nearest_kind(name); !meant.empty()) list += " (" + meant + "?)";
   }
   if (!unsupported.empty()) remarks->push_back("--trace: not recorded here: " + unsupported);
   if (!unknown.empty()) remarks->push_back("--trace: no such kind: " + unknown);
@@ -207,7 +224,7 @@ std::string cupti_words(CuptiPolicy policy) {
 std::string describe_opening(const WindowPlan& plan) {
   if (is_always_open(plan)) return {};
   std::string text = "window opens ";
-  const std::string after = seconds_text(plan.delay_ns) + " s after the start";
+  const std::string after = seconds_text(plan.delay_ns) + " s after T0";
   switch (plan.kind) {
     case WindowKind::kWhole:
       text += plan.delay_ns != 0 ? after : "with each process";

@@ -62,6 +62,7 @@ void visit_process(Record& p, Visit&& visit) {
   visit("bytes", p.bytes);
   visit("window", p.window, kOptional);
   visit("segments", p.segments, kOptional);
+  visit("gpu_fault", p.gpu_fault, kOptional);
 }
 
 template <typename Record, typename Visit>

@@ -58,6 +58,8 @@ struct PublishedProcess {
   std::int64_t bytes = 0;    // of its spool, as published
   std::string window = {};  // at its end: "armed" (closed, could have opened), "open", "done"; "" if it was always open
   std::int64_t segments = 0;  // openings of the window
+  std::string gpu_fault =
+      {};  // why its GPUs were not recorded, or not to the end; "" if they were, or were not asked for
 };
 
 struct TaskEnd {

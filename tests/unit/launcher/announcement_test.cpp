@@ -84,7 +84,7 @@ TEST(LastLine, AddsUpWhatTheTasksTell) {
             "0 of 1 ranks written, 0 events, 0 dropped; p/ (0 B); 2 processes were strangers");
   silent.notes.clear();
   EXPECT_EQ(last_line({silent}, 1, "p"),
-            "0 of 1 ranks written, 0 events, 0 dropped; p/ (0 B); no process called NVTX, CUDA or NCCL");
+            "0 of 1 ranks written, 0 events, 0 dropped; p/ (0 B); no process was recorded");
 }
 
 TEST(LastLine, CountsAsRanksOnlyWhatSaidItsRank) {
@@ -106,6 +106,16 @@ TEST(LastLine, NeverCountsMoreRanksThanItSaysThereAre) {
   end.processes = {{0, 10, 0, "ended", "a.jxspool", "", "", 1, 0, 10},
                    {1, 11, 1, "ended", "b.jxspool", "", "", 1, 0, 10}};
   EXPECT_EQ(last_line({end}, 1, "p"), "2 ranks written, 2 events, 0 dropped; p/ (20 B)");
+}
+
+TEST(LastLine, SaysWhoseGpusAreMissing) {
+  TaskEnd end;
+  end.pid = 10;
+  end.processes = {{0, 10, 0, "ended", "a.jxspool", "", "", 1, 0, 10}};
+  end.processes[0].gpu_fault = "no libcupti";
+  EXPECT_EQ(
+      last_line({end}, 1, "p"),
+      "1 of 1 ranks written, 1 events, 0 dropped; p/ (10 B); GPU records are missing on 1 of 1 process: no libcupti");
 }
 
 TEST(LastLine, DoesNotBlameACommandThatNeverStarted) {

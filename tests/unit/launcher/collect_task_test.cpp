@@ -54,6 +54,7 @@ class CollectTask : public testing::Test {
     put(page_->plan.boot_id, node_.boot_id);
     put(page_->plan.spool_directory, spool_);
     page_->plan.wrapper_pid = kGone;
+    page_->plan.trace = kDefaultTrace;
     page_->plan.pid_namespace = own_pid_namespace();
     std::ofstream(run_layout::owner_path(spool_)) << "";
     std::ofstream(run_layout::part_spool_path(prof_, "rank3")) << "";

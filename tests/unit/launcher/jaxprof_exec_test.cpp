@@ -70,6 +70,14 @@ TEST_F(JaxprofExec, TheJobGetsFourVariablesMore) {
   EXPECT_THAT(added, HasSubstr("JAXPROF_SESSION=" + folder_.file("spool/")));
 }
 
+TEST_F(JaxprofExec, TheJobGetsTheVariablesOfTheCommandLineTracedOrNot) {
+  be_rank(1, 4);
+  for (const char* ranks : {"0", "1"}) {
+    EXPECT_EQ(run({"-e", "WORDS=a,b", "--ranks", ranks, "-o", "prof/rank%r", "printenv", "WORDS"}).out, "a,b\n")
+        << ranks;
+  }
+}
+
 TEST_F(JaxprofExec, StdinAndProcessGroupAreTheJobs) {
   EXPECT_EQ(run({"-o", "prof/rank%r", "cat"}, "first\nsecond").out, "first\nsecond");
   const Outcome group = run({"-o", "prof/rank%r", "cut", "-d", " ", "-f5", "/proc/self/stat"});

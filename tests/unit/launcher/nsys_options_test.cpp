@@ -66,6 +66,8 @@ TEST(NsysOptions, NoneIsThereTwiceOrIsOneOfOurs) {
                           "t",
                           "y",
                           "d",
+                          "e",
+                          "env-var",
                           "c",
                           "p",
                           "output",

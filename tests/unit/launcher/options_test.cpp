@@ -47,6 +47,16 @@ TEST(ParseOptions, HasDefaults) {
   EXPECT_THAT(options.command, ElementsAre("true"));
 }
 
+TEST(ParseOptions, GiveTheJobVariables) {
+  EXPECT_THAT(parsed({"true"}).environment, IsEmpty());
+  EXPECT_THAT(parsed({"-e", "A=1,_b2=x=y", "--env-var=C=", "true"}).environment, ElementsAre("A=1", "_b2=x=y", "C="));
+  EXPECT_THAT(parsed({"-eXLA_FLAGS=--a=1,--b=2,B=3", "true"}).environment, ElementsAre("XLA_FLAGS=--a=1,--b=2", "B=3"));
+  EXPECT_THAT(parsed({"-e", "B=2", "true"}, "-e A=1").environment, ElementsAre("A=1", "B=2"));
+  for (const char* wrong : {"A", "=1", "1A=2", "a-b=1", ",A=1"}) {
+    EXPECT_THAT(refusal({"-e", wrong, "true"}), HasSubstr("write NAME=VALUE"));
+  }
+}
+
 TEST(ParseOptions, NameTheVariablesOfRanks) {
   EXPECT_STREQ(parsed({"true"}).rank_variables.rank, "");
   const Options options = parsed({"--rank-from", "R,L,S", "true"});

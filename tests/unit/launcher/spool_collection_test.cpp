@@ -33,6 +33,7 @@ class SpoolCollectionTest : public testing::Test {
     source_.spool_directory = folder_.file("spool");
     source_.claim_rules = {"5.0.0", "boot", false};
     source_.page = create_session_page(run_layout::session_path(source_.spool_directory).c_str());
+    source_.page->plan.trace = kDefaultTrace;
     source_.claim = *claim_output(source_.run_directory, "rank0", source_.claim_rules);
     source_.is_present = [this](const ProcessSlot& slot) { return slot.pid == living_pid_; };
   }
@@ -279,10 +280,23 @@ TEST_F(SpoolCollectionTest, ProcessesWithoutARecordingAreListedWithTheReason) {
   for (const PublishedProcess& process : processes) EXPECT_EQ(process.spool + process.kept, "");
 }
 
+TEST_F(SpoolCollectionTest, TellsWhoseGpusWereNotRecorded) {
+  process(SlotState::kEnded, "rank0", "x").gpu_mode = GpuMode::kAlone;
+  ProcessSlot& refused = process(SlotState::kEnded, "rank0", "x");
+  std::strcpy(refused.gpu_note, "CUPTI is another's");
+  refused.gpu_mode = GpuMode::kUnavailable;
+  const auto processes = collect();
+  EXPECT_EQ(processes[0].gpu_fault, "");
+  EXPECT_EQ(processes[1].gpu_fault, "CUPTI is another's");
+}
+
 TEST_F(SpoolCollectionTest, AJobThatCalledNothingIsSaidSo) {
   SpoolCollection spools(source_);
   EXPECT_TRUE(spools.finish(never).empty());
   EXPECT_EQ(spools.notes(), std::vector<std::string>{"no process called NVTX, CUDA or NCCL"});
+  source_.page->plan.trace = kTraceGpu;
+  EXPECT_EQ(spools.notes(),
+            std::vector<std::string>{"nothing was asked for that is recorded in a process (--trace gpu)"});
   EXPECT_FALSE(has("rank0.jxspool.part"));
 }
 

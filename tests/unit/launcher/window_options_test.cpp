@@ -102,6 +102,7 @@ TEST(WindowOptions, TraceTakesListsAndSaysWhatItDoesNotKnow) {
   EXPECT_THAT(nsys.remarks, ElementsAre("--trace: not recorded here: osrt, cudnn", "--trace: no such kind: foo",
                                         "--trace leaves nccl out: the job's collective calls are not recorded"));
   EXPECT_THAT(parsed({"-tnccl,sync"}).remarks, IsEmpty());
+  EXPECT_THAT(parsed({"-tncll,nccl,vtx"}).remarks, ElementsAre("--trace: no such kind: ncll (nccl?), vtx (nvtx?)"));
   EXPECT_THAT(parsed({"-tnccl,nic"}).remarks, ElementsAre(HasSubstr("not recorded by this version")));
   EXPECT_EQ(parsed({"-t", "none"}).recording.trace, 0u);
   EXPECT_THAT(parsed({"-t", "none"}).remarks, IsEmpty());
@@ -115,10 +116,10 @@ TEST(DescribeOpening, SaysWhenAndForHowLong) {
     return describe_opening(parsed(arguments).recording.window);
   };
   EXPECT_EQ(opening({"-c", "steps:200-240"}), "window opens at step 200");
-  EXPECT_EQ(opening({"-y", "30", "-d", "10"}), "window opens 30 s after the start for 10 s");
+  EXPECT_EQ(opening({"-y", "30", "-d", "10"}), "window opens 30 s after T0 for 10 s");
   EXPECT_EQ(opening({"-d", "10"}), "window opens with each process for 10 s");
   EXPECT_EQ(opening({"-c", "cudaProfilerApi"}), "window opens at cudaProfilerStart");
-  EXPECT_EQ(opening({"-c", "nvtx:f@g", "-y", "5"}), "window opens at range f@g, not before 5 s after the start");
+  EXPECT_EQ(opening({"-c", "nvtx:f@g", "-y", "5"}), "window opens at range f@g, not before 5 s after T0");
 }
 
 TEST(NameWindow, IsShort) {
