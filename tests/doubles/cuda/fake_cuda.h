@@ -33,6 +33,7 @@
 //   V2_RESULT=0            result of cuptiGetTimestamp_v2 (27: an old driver)
 //   FLUSH_HANG=0           1: cuptiActivityFlushAll never returns; 2: only the forced one
 //   DISABLE_HANG=0         1: cuptiActivityDisable never returns
+//   HES=0                  1: the GPUs have hardware events, as from Blackwell on; 0: as a Hopper
 //   FLUSH_US=0             it takes so long
 //   CROSS_THREAD=0         1: buffers are completed by another thread while Flush or Disable waits: a lock that the
 //                          caller holds and its callback wants shows as violation lock_across
@@ -154,6 +155,7 @@ struct FakeCuptiCounts {
   uint64_t abandoned_records;   // given back incomplete by a forced flush
   uint64_t external_ids;        // records of external correlation
   uint64_t correlation_pushes;  // cuptiActivityPushExternalCorrelationId calls
+  uint64_t hardware_traces;     // requests for hardware events that were granted
 };
 void fake_cupti_counts(struct FakeCuptiCounts* counts);
 int fake_cupti_set(const char* name, int64_t value);

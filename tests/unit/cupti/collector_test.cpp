@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "agent/contract/trace_kinds.h"
 #include "tests/unit/cupti/gpu_run.h"
 #include "tests/unit/cupti/gpu_truth.h"
 
@@ -95,6 +96,54 @@ TEST(GpuCollector, RegistersNoneOfAGraphsNodesThatAreNotOfNccl) {
   EXPECT_EQ(run.activities(trace, EventKind::kGpuKernel).size(), 100'000U);
   EXPECT_TRUE(trace.gpu().graph_nodes.empty());
   EXPECT_EQ(trace.drop_sum(), 0U);
+}
+
+// ---- hardware events
+
+TEST(GpuCollector, HasCuptiUseHardwareEventsWhereTheyAreAskedForByName) {
+  for (const std::uint32_t trace : {kDefaultTrace | kTraceHardware, kDefaultTrace}) {
+    GpuRun run;
+    run.plan().trace = trace;
+    run.set("FAKE_CUPTI_HES=1");
+    ASSERT_EQ(run.run(kAllWork), 0);
+    expect_all_kernels(run, run.trace());
+    EXPECT_EQ(run.count("hardware_traces"), trace == kDefaultTrace ? 0 : 1);
+    EXPECT_EQ(run.note(), "");
+    EXPECT_THAT(run.violations(), IsEmpty());
+  }
+}
+
+// The switch of the first interface is another function.
+TEST(GpuCollector, HasCuptiUseHardwareEventsWhereItIsAlone) {
+  GpuRun run;
+  run.plan().trace = kDefaultTrace | kTraceHardware;
+  run.set("FAKE_CUPTI_HES=1");
+  run.set("FAKE_CUPTI_MULTIPLE=0");
+  ASSERT_EQ(run.run(kAllWork), 0);
+  EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kAlone);
+  EXPECT_EQ(run.count("hardware_traces"), 1);
+  EXPECT_EQ(run.note(), "");
+}
+
+TEST(GpuCollector, RecordsAsEverWhereAGpuHasNoHardwareEvents) {
+  GpuRun run;
+  run.plan().trace = kDefaultTrace | kTraceHardware;
+  ASSERT_EQ(run.run(kAllWork), 0);
+  expect_all_kernels(run, run.trace());
+  EXPECT_EQ(run.count("hardware_traces"), 0);
+  EXPECT_THAT(run.note(), HasSubstr("no hardware events: not supported"));
+  EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kShared);
+}
+
+TEST(GpuCollector, AsksNoCuptiForHardwareEventsThatDoesThemWrong) {
+  GpuRun run;
+  run.plan().trace = kDefaultTrace | kTraceHardware;
+  run.set("FAKE_CUPTI_HES=1");
+  run.set("FAKE_CUPTI_VERSION=130300");
+  ASSERT_EQ(run.run(kAllWork), 0);
+  expect_all_kernels(run, run.trace());
+  EXPECT_EQ(run.count("hardware_traces"), 0);
+  EXPECT_EQ(run.note(), "hardware events need CUPTI 13.4.1");
 }
 
 // ---- buffers

@@ -63,6 +63,14 @@ CUptiResult set_attribute(Client& client, CUpti_ActivityAttribute attribute, con
   return CUPTI_SUCCESS;
 }
 
+CUptiResult enable_hardware_trace() {
+  if (cupti_switches()[CuptiSwitch::kHes] == 0) return remember(CUPTI_ERROR_NOT_SUPPORTED);
+  // what a context writes is settled when it is made
+  if (!Tool::get().driver()->contexts().empty()) return remember(CUPTI_ERROR_INVALID_OPERATION);
+  ++counts().hardware_traces;
+  return CUPTI_SUCCESS;
+}
+
 CUptiResult get_attribute(Client& client, CUpti_ActivityAttribute attribute, size_t* size, void* value) {
   if (size == nullptr || value == nullptr || attribute < 0 || attribute >= CUPTI_ACTIVITY_ATTR_COUNT) {
     return remember(CUPTI_ERROR_INVALID_PARAMETER);

@@ -12,6 +12,8 @@ CUptiResult enable_kind(Client& client, CUpti_ActivityKind kind, bool dumps);
 [[noreturn]] void hang();
 CUptiResult disable_kind(Client& client, CUpti_ActivityKind kind);
 CUptiResult set_attribute(Client& client, CUpti_ActivityAttribute attribute, const size_t* size, const void* value);
+// Kernel times by hardware events from now on, if GPUs have them and there is no context yet.
+CUptiResult enable_hardware_trace();
 CUptiResult get_attribute(Client& client, CUpti_ActivityAttribute attribute, size_t* size, void* value);
 CUptiResult next_record(std::uint8_t* buffer, size_t valid_bytes, CUpti_Activity** record);
 

@@ -2,6 +2,7 @@
 
 #include <cupti.h>
 
+#include "tests/doubles/cuda/cupti/activity_calls.h"
 #include "tests/doubles/cuda/cupti/guard.h"
 
 using namespace jaxprof::fake_cuda;
@@ -28,10 +29,9 @@ CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t) {
   return accept("cuptiActivityEnableLatencyTimestamps");
 }
 
-// The fake GPU is a Hopper, which has no hardware event system.
 CUptiResult cuptiActivityEnableHWTrace(uint8_t) {
   const CUptiResult result = may_run_v1("cuptiActivityEnableHWTrace");
-  return result != CUPTI_SUCCESS ? result : remember(CUPTI_ERROR_NOT_SUPPORTED);
+  return result != CUPTI_SUCCESS ? result : enable_hardware_trace();
 }
 
 CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) {

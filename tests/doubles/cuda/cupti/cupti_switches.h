@@ -25,6 +25,7 @@ enum class CuptiSwitch {
   kUnknownEvery,
   kVersionResult,
   kDisableHang,
+  kHes,
 };
 
 // VERSION of the file that this code is linked into.
@@ -35,7 +36,7 @@ inline constexpr SwitchDefault kCuptiSwitchDefaults[] = {
     {"ENABLE_RESULT", 0}, {"ENABLE_RESULT_KIND", 0}, {"MULTIPLE", 1},     {"V2_RESULT", 0},
     {"FLUSH_HANG", 0},    {"FLUSH_US", 0},           {"CROSS_THREAD", 0}, {"LATE_END", 0},
     {"FATAL_AFTER", 0},   {"DROP_EVERY", 0},         {"ZERO_EVERY", 0},   {"FORK_HANG", 0},
-    {"UNKNOWN_EVERY", 4}, {"VERSION_RESULT", 0},     {"DISABLE_HANG", 0},
+    {"UNKNOWN_EVERY", 4}, {"VERSION_RESULT", 0},     {"DISABLE_HANG", 0}, {"HES", 0},
 };
 
 inline auto& cupti_switches() {

@@ -48,6 +48,7 @@ CUptiResult cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle subscriber, CUpt
                                          size_t* size, void* value) {
   Client* client = nullptr;
   const CUptiResult result = may_run_v2("cuptiActivitySetAttribute_v2", subscriber, &client);
+  if (result == CUPTI_SUCCESS && attribute == CUPTI_ACTIVITY_ATTR_ENABLE_HES) return enable_hardware_trace();
   return result != CUPTI_SUCCESS ? result : set_attribute(*client, attribute, size, value);
 }
 

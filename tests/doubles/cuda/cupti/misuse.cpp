@@ -44,6 +44,7 @@ void each_count(Counts& all, const Visit& visit) {
   visit("abandoned_records", all.abandoned_records);
   visit("external_ids", all.external_ids);
   visit("correlation_pushes", all.correlation_pushes);
+  visit("hardware_traces", all.hardware_traces);
 }
 
 // Last of all that the process does by exit(): destructors run after its own functions.
