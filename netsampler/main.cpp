@@ -1,0 +1,137 @@
+// jaxprof-netsampler: the observer of a node. It reads the counters of the network ports and what the GPUs say of
+// themselves, once a node and run, beside a job that must not notice. Started by jaxprof-exec it belongs to the tasks
+// of one run and ends with the last of them; started by hand it writes one file, or says what there is.
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/base/atomic_file.h"
+#include "agent/base/log.h"
+#include "agent/contract/fitted_name.h"
+#include "netsampler/node/detachment.h"
+#include "netsampler/node/neighbours.h"
+#include "netsampler/node/node_clock.h"
+#include "netsampler/node/node_spool.h"
+#include "netsampler/node/probe_report.h"
+#include "netsampler/node/run_place.h"
+#include "netsampler/node/sample_loop.h"
+#include "netsampler/node/sources.h"
+#include "netsampler/options.h"
+
+namespace jaxprof::netsampler {
+namespace {
+
+constexpr std::uint64_t kGpuWaitNs = 30'000'000'000;
+
+struct Sources {
+  std::unique_ptr<NicSource> nics;
+  std::unique_ptr<GpuSource> gpus;
+};
+
+Sources open_sources(const Options& options, bool is_shared) {
+  NicSettings nic = options.nic;
+  nic.is_half_rate = is_shared;
+  GpuSettings gpu;
+  gpu.probe = options.gpu_probe;
+  gpu.sysfs_root = options.nic.sysfs_root;
+  return {options.has_nics ? nic_source(nic) : nullptr, options.has_gpus ? gpu_source(gpu) : nullptr};
+}
+
+// Nobody reads what it says: standard error is closed, and the spool has the lines that matter.
+Status observe_run(const Options& options) {
+  detach();
+  take_back_seat(options.cpu);
+  listen_for_end();
+  auto place = RunPlace::take(options.node_folder);
+  if (!place) return tl::unexpected(std::move(place.error()));
+  if (!*place) return {};
+  const bool is_shared = has_neighbour(options.node_folder);
+  std::uint32_t segment = 0;
+  auto spool = NodeSpool::create_next(options.run_state, options.identity, &segment);
+  if (!spool) return tl::unexpected(std::move(spool.error()));
+  SystemClock clock;
+  const Sources sources = open_sources(options, is_shared);
+  SampleLoop loop({&clock, &*spool, sources.nics.get(), sources.gpus.get()}, segment, is_shared);
+  loop.run({[&] { return is_asked_to_end() || (*place)->is_over(clock.now_ns()); },
+            [&] { return has_neighbour(options.node_folder); }});
+  (*place)->leave();
+  return {};
+}
+
+NodeIdentity own_identity() {
+  NodeIdentity identity;
+  char name[65] = {};
+  gethostname(name, sizeof name - 1);
+  char safe[65];
+  TextBuffer host(safe, sizeof safe);
+  append_file_name(&host, name);
+  identity.host = host.c_str();
+  if (auto boot_id = read_small_file("/proc/sys/kernel/random/boot_id", 64)) {
+    identity.boot_id = boot_id->substr(0, boot_id->find('\n'));
+  }
+  return identity;
+}
+
+Status sample_into_file(const Options& options) {
+  take_back_seat(options.cpu);
+  listen_for_end();
+  signal(SIGXFSZ, SIG_IGN);
+  auto spool = NodeSpool::create(options.output, own_identity());
+  if (!spool) return tl::unexpected(std::move(spool.error()));
+  SystemClock clock;
+  const Sources sources = open_sources(options, false);
+  SampleLoop loop({&clock, &*spool, sources.nics.get(), sources.gpus.get()}, 0, false);
+  const std::uint64_t end_ns = options.for_ns > 0 ? clock.now_ns() + options.for_ns : UINT64_MAX;
+  loop.run(
+      {[&] { return is_asked_to_end() || spool->has_failed() || clock.now_ns() >= end_ns; }, [] { return false; }});
+  if (spool->has_failed()) return fail(ErrorCode::kOutputFailed, options.output + " is cut: its disk is full");
+  return {};
+}
+
+Status print(const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t length = write(STDOUT_FILENO, text.data() + done, text.size() - done);
+    if (length < 0 && errno == EINTR) continue;
+    if (length < 0) return fail_errno(ErrorCode::kOutputFailed, "cannot write to standard output");
+    done += static_cast<std::size_t>(length);
+  }
+  return {};
+}
+
+Status probe(const Options& options) {
+  SystemClock clock;
+  const Sources sources = open_sources(options, false);
+  return print(probe_report(sources.nics.get(), sources.gpus.get(), own_identity().host, kGpuWaitNs, &clock));
+}
+
+Status run(std::vector<std::string> arguments) {
+  const auto options = parse_options(std::move(arguments));
+  if (!options) return tl::unexpected(options.error());
+  switch (options->mode) {
+    case Mode::kRun:
+      return observe_run(*options);
+    case Mode::kFile:
+      return sample_into_file(*options);
+    case Mode::kProbe:
+      return probe(*options);
+    case Mode::kText:
+      return print(options->text);
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace jaxprof::netsampler
+
+int main(int argc, char** argv) {
+  const auto status = jaxprof::netsampler::run({argv + 1, argv + argc});
+  if (status) return 0;
+  jaxprof::say(status.error().message);
+  return jaxprof::exit_status(status.error().code);
+}
