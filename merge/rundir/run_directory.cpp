@@ -59,6 +59,7 @@ void read_records(const std::string& folder, FoundRun* run) {
     return;
   }
   for (const std::string& name : *names) {
+    if (run_layout::is_node_spool(name)) run->node_spools.push_back(folder + "/" + name);
     const std::string task = run_layout::task_of_start_record(name);
     if (task.empty()) continue;
     const auto read = [&run](const std::string& path, auto parse) {

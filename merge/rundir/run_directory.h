@@ -26,8 +26,9 @@ struct FoundTask {
 struct FoundRun {
   std::string directory;
   std::string run_id;
-  std::vector<FoundTask> tasks;     // by rank, tasks without one last
-  std::vector<std::string> spools;  // paths; sorted
+  std::vector<FoundTask> tasks;          // by rank, tasks without one last
+  std::vector<std::string> spools;       // paths; sorted
+  std::vector<std::string> node_spools;  // paths of what observers of nodes left; sorted
   std::vector<UnreadableFile> unreadable_records;
   std::vector<std::string> foreign_spools;  // of other runs, lying among this one's; filled by who chooses the run
 };

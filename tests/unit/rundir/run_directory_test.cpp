@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "tests/unit/base/temp_folder.h"
+#include "tests/unit/rundir/node_spool.h"
 #include "tests/unit/rundir/task_files.h"
 #include "tests/unit/spool/recording.h"
 
@@ -39,6 +40,17 @@ class RunDirectoryTest : public testing::Test {
 
   test::TempFolder folder_;
 };
+
+TEST_F(RunDirectoryTest, FindsWhatObserversOfNodesLeft) {
+  const std::string folder = state("7.0.0");
+  const std::string second = test::NodeSpool("n1").write(folder, 1);
+  const std::string first = test::NodeSpool("n1").write(folder, 0);
+  test::write_file(folder + "/node.txt", "x");
+  const RunDirectory directory = read();
+  ASSERT_EQ(directory.runs.size(), 1u);
+  EXPECT_THAT(directory.runs[0].node_spools, ElementsAre(first, second));
+  EXPECT_THAT(directory.runs[0].spools, testing::IsEmpty());
+}
 
 TEST_F(RunDirectoryTest, SortsSpoolsAndRecordsByRun) {
   spool_of("7.0.0", "b.jxspool");
