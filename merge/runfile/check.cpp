@@ -63,6 +63,26 @@ std::string check_offset(const OffsetSpec& spec, const std::vector<std::uint64_t
   return {};
 }
 
+// The first fault of a group of counters, "" if there is none.
+std::string check_counters(const CounterTable& table, Extent extent, std::uint64_t n_subjects) {
+  const std::string group = path_of(table);
+  const std::size_t n = std::max(longest_column(table), table.columns.empty() ? 0 : table.columns[0].values.size());
+  std::string fault;
+  const auto check_length = [&](const std::string& name, std::size_t rows) {
+    if (!fault.empty() || rows == n) return;
+    fault = group + "/" + name + ": " + std::to_string(rows) + " rows where its table has " + std::to_string(n);
+  };
+  for_each_column(table, [&](const auto& spec, const auto& values) {
+    if (!values.empty() || extent == Extent::kWhole) check_length(spec.name, values.size());
+  });
+  for (const CounterColumn& column : table.columns) check_length(column.name, column.values.size());
+  if (!fault.empty() || (extent == Extent::kPartly && table.offset.size() == 1)) return fault;
+  OffsetSpec spec = offset_spec_of(table.subject);
+  const std::string path = group + "/" + spec.path;
+  spec.path = path.c_str();
+  return check_offset(spec, table.offset, n_subjects, n);
+}
+
 }  // namespace
 
 TableRows table_rows(const RunTables& run) {
@@ -86,6 +106,10 @@ Status check_run(const RunTables& run, Extent extent, const TableRows& rows) {
   for_each_table(run, [&](const auto& table) {
     if (fault.empty()) fault = check_table(table, extent, rows);
   });
+  for (const CounterTable& table : run.counters) {
+    const char* subjects = table.subject == CounterSubject::kGpu ? "/job/devices" : "/job/nics";
+    if (fault.empty()) fault = check_counters(table, extent, rows.at(subjects));
+  }
   if (!fault.empty()) return fail(code, fault);
   return {};
 }

@@ -133,6 +133,7 @@ enum class WindowCause : std::uint8_t {
 };
 enum class Timing : std::uint8_t { kCupti, kEnqueue, kMissing = 255 };
 enum class JoinPath : std::uint8_t { kExternal, kScope, kGraph, kOrder, kMissing = 255 };
+enum class NicSource : std::uint8_t { kNone, kNetlink, kSysfs, kNetdev, kMissing = 255 };
 enum class TaskState : std::uint8_t { kProfiled, kUnprofiled, kNoAgent, kMissingTask, kFailed, kMissing = 255 };
 
 // `words` are the names in the file, position = value; `type_name` is the name below /types.
@@ -181,6 +182,7 @@ JAXPROF_ENUM_WORDS(WindowCause, "window_cause", "attach", "delay", "profiler", "
                    "exit", "unknown");
 JAXPROF_ENUM_WORDS(Timing, "timing", "cupti", "enqueue");
 JAXPROF_ENUM_WORDS(JoinPath, "join_path", "external", "scope", "graph", "order");
+JAXPROF_ENUM_WORDS(NicSource, "nic_source", "none", "netlink", "sysfs", "netdev");
 #undef JAXPROF_ENUM_WORDS
 
 template <typename E>

@@ -70,7 +70,8 @@ Status commit_enums(hid_t file) {
       .and_then([file] { return commit_enum<SyncKind>(file); })
       .and_then([file] { return commit_enum<WindowCause>(file); })
       .and_then([file] { return commit_enum<Timing>(file); })
-      .and_then([file] { return commit_enum<JoinPath>(file); });
+      .and_then([file] { return commit_enum<JoinPath>(file); })
+      .and_then([file] { return commit_enum<NicSource>(file); });
 }
 
 }  // namespace jaxprof::runfile

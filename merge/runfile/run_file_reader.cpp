@@ -11,6 +11,7 @@
 #include "merge/runfile/attributes.h"
 #include "merge/runfile/check.h"
 #include "merge/runfile/compound_table.h"
+#include "merge/runfile/counter_reader.h"
 #include "merge/runfile/dataset_reader.h"
 #include "merge/runfile/hdf5_session.h"
 #include "merge/runfile/table_rows.h"
@@ -140,7 +141,7 @@ Status read_table(const Source& source, Table& table, std::uint64_t first, std::
                   const IsWanted& is_wanted) {
   const TableSpec spec = spec_of(table);
   if (spec.is_compound) {
-    if (!is_wanted(spec.path)) return {};
+    if (!is_wanted(spec.path) || source.lacks(spec.path)) return {};
     CompoundRows rows = describe_rows(table, H5I_INVALID_HID);
     return read_compound(source.file, spec, source.is_older, rows).map([&] { unpack_rows(rows, table); });
   }
@@ -205,6 +206,9 @@ Status read_run(const Source& source, RunTables& run, const IsWanted& is_wanted)
     if (status && offset.empty()) status = unreadable(std::string(spec.path) + " is empty");
   });
   if (!status) return status;
+  auto counters = read_counters(source.file, is_wanted);
+  if (!counters) return tl::unexpected(std::move(counters.error()));
+  run.counters = std::move(*counters);
   if (source.is_older) fill_empty_offsets(run);
   return measure_tables(source, run).and_then([&run](const TableRows& rows) {
     return check_run(run, Extent::kPartly, rows);

@@ -9,6 +9,7 @@
 #include "merge/runfile/check.h"
 #include "merge/runfile/column_writer.h"
 #include "merge/runfile/compound_table.h"
+#include "merge/runfile/counter_writer.h"
 #include "merge/runfile/hdf5_session.h"
 #include "merge/runfile/output_file.h"
 #include "merge/runfile/table_rows.h"
@@ -110,6 +111,9 @@ Status write_all(hid_t file, ChunkPool& pool, const RunTables& run) {
   for_each_offset(run, [&](const OffsetSpec& spec, const auto& offset, std::size_t, std::size_t) {
     if (status) status = write_column(file, pool, {spec.path, spec.unit, spec.long_name}, kNoRow, offset);
   });
+  for (const CounterTable& table : run.counters) {
+    if (status) status = write_counters(file, pool, table);
+  }
   if (status) status = write_root(file, run.attributes);
   if (status && H5Fflush(file, H5F_SCOPE_GLOBAL) < 0) status = fail(ErrorCode::kOutputFailed, hdf5_cause());
   if (status) status = write_attribute(file, "complete", std::uint8_t{1});

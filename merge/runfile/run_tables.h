@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "merge/runfile/counter_table.h"
 #include "merge/runfile/enums.h"
 #include "merge/runfile/gpu_tables.h"
 #include "merge/runfile/string_table.h"
@@ -126,6 +127,10 @@ struct DeviceTable {
   std::vector<std::uint32_t> capability;
   std::vector<std::uint32_t> processors;
   std::vector<std::uint64_t> memory_bytes;
+  std::vector<std::int32_t> numa;
+  std::vector<StringId> driver;
+  std::vector<std::uint64_t> power_limit_mw;
+  std::vector<std::uint32_t> sm_clock_max_mhz;
 };
 
 // /job/nodes: one row a boot of an operating system; position = node index.
@@ -147,6 +152,35 @@ struct NicTable {
   std::vector<FixedText<16>> link_layer;
   std::vector<double> rate_gbps;
   std::vector<std::int32_t> numa;
+  std::vector<StringId> driver;
+  std::vector<FixedText<16>> pci;
+  std::vector<StringId> netdev;
+  std::vector<StringId> full_name;
+  std::vector<NicSource> source;
+  std::vector<StringId> reason;
+  std::vector<std::int64_t> period_ns;
+  std::vector<std::int64_t> slow_period_ns;
+  std::vector<std::int64_t> lifespan_ns;
+  std::vector<std::uint8_t> is_active;
+};
+
+// /job/observers: one row a program that read counters on a node.
+struct ObserverTable {
+  std::vector<std::uint32_t> observer;
+  std::vector<std::uint32_t> node;
+  std::vector<std::uint32_t> segment;
+  std::vector<std::int64_t> start_ns;
+  std::vector<std::int64_t> end_ns;
+  std::vector<std::uint8_t> is_complete;
+  std::vector<std::uint8_t> is_shared;
+  std::vector<std::uint64_t> ticks;
+  std::vector<std::uint64_t> missed_ticks;
+  std::vector<std::int64_t> lateness_max_ns;
+  std::vector<std::int64_t> lateness_sum_ns;
+  std::vector<std::int64_t> reading_ns;
+  std::vector<std::int64_t> cpu_ns;
+  std::vector<StringId> spool;
+  std::vector<std::uint64_t> spool_bytes;
 };
 
 // /comms: one row a communicator; its members are [member_offset[i], member_offset[i + 1]) of the member columns.
@@ -283,6 +317,7 @@ struct RunTables {
   DeviceTable devices;
   NodeTable nodes;
   NicTable nics;
+  ObserverTable observers;
   CommTable comms;
   std::vector<std::uint64_t> comm_member_offset{0};
   CommMemberTable comm_members;
@@ -313,6 +348,7 @@ struct RunTables {
   std::vector<std::uint64_t> collective_member_offset{0};
   CollectiveMemberTable collective_members;
   DiagnosticTable diagnostics;
+  std::vector<CounterTable> counters;  // by driver; GPUs last
 };
 
 }  // namespace jaxprof::runfile

@@ -134,6 +134,67 @@ TEST_F(ForeignFile, IsTakenWithAnOlderMinorVersion) {
   EXPECT_EQ(run->processes.cupti_version.at(0), 130001U);
 }
 
+// Before there were observers of nodes.
+TEST_F(ForeignFile, IsTakenWithoutCountersOfAnOlderMinorVersion) {
+  {
+    const Handle file = tampered();
+    replace_text(file.get(), "schema_version", "1.1.0");
+    ASSERT_GE(H5Ldelete(file.get(), "/counters", H5P_DEFAULT), 0);
+    ASSERT_GE(H5Ldelete(file.get(), "/job/observers", H5P_DEFAULT), 0);
+    ASSERT_GE(H5TBdelete_field(file.get(), "/job/nics", "driver"), 0);
+  }
+  const auto reader = RunFileReader::open(path());
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto run = reader->read_all();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_TRUE(run->counters.empty());
+  EXPECT_TRUE(run->observers.node.empty());
+  EXPECT_EQ(run->nics.driver, (std::vector<StringId>{StringId::kEmpty, StringId::kEmpty}));
+}
+
+TEST_F(ForeignFile, HasCountersOfDifferentLengths) {
+  {
+    const Handle file = tampered();
+    const Handle dataset{H5Dopen2(file.get(), "/counters/nic/efa/tx_bytes", H5P_DEFAULT), H5Dclose};
+    const hsize_t n = 2;
+    ASSERT_GE(H5Dset_extent(dataset.get(), &n), 0);
+  }
+  EXPECT_THAT(refusal(), HasSubstr("/counters/nic/efa/tx_bytes: 2 rows where its table has 3"));
+}
+
+TEST_F(ForeignFile, HasCountersOfMorePortsThanThereAre) {
+  {
+    const Handle file = tampered();
+    const Handle dataset{H5Dopen2(file.get(), "/counters/nic/efa/nic_offset", H5P_DEFAULT), H5Dclose};
+    const hsize_t n = 2;
+    ASSERT_GE(H5Dset_extent(dataset.get(), &n), 0);
+  }
+  EXPECT_THAT(refusal(), HasSubstr("/counters/nic/efa/nic_offset: 2 values for 2 parts"));
+}
+
+TEST_F(ForeignFile, HasADatasetAmongCountersThatIsNone) {
+  {
+    const Handle file = tampered();
+    const hsize_t n = 1;
+    const Handle space{H5Screate_simple(1, &n, nullptr), H5Sclose};
+    const Handle foreign{H5Dcreate2(file.get(), "/counters/nic/efa/foreign", H5T_IEEE_F32LE, space.get(), H5P_DEFAULT,
+                                    H5P_DEFAULT, H5P_DEFAULT),
+                         H5Dclose};
+    ASSERT_TRUE(foreign);
+  }
+  EXPECT_EQ(refusal(), "no error");
+}
+
+TEST_F(ForeignFile, HasACounterOfImpossibleWidth) {
+  {
+    const Handle file = tampered();
+    const Handle dataset{H5Dopen2(file.get(), "/counters/nic/efa/tx_bytes", H5P_DEFAULT), H5Dclose};
+    ASSERT_GE(H5Adelete(dataset.get(), "bits"), 0);
+    ASSERT_TRUE(write_attribute(dataset.get(), "bits", std::uint8_t{65}));
+  }
+  EXPECT_THAT(refusal(), HasSubstr("/counters/nic/efa/tx_bytes: has a width of 65 bits"));
+}
+
 TEST_F(ForeignFile, LacksATableOfItsVersion) {
   {
     const Handle file = tampered();
@@ -198,7 +259,7 @@ TEST_F(ForeignFile, PointsToAStringThatIsNotThere) {
     const std::uint32_t names[] = {1, 4000};
     ASSERT_GE(H5Dwrite(dataset.get(), H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, names), 0);
   }
-  EXPECT_THAT(refusal(), HasSubstr("/events/nvtx/name: row 1 points to index of /strings/value 4000 of 16"));
+  EXPECT_THAT(refusal(), HasSubstr("/events/nvtx/name: row 1 points to index of /strings/value 4000 of 21"));
 }
 
 TEST_F(ForeignFile, HasOffsetsThatDescend) {

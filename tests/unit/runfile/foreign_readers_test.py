@@ -29,7 +29,7 @@ if shutil.which("h5dump") is None:
     skip_without("hdf5-tools", "no h5dump")
 
 WRITE_SAMPLE = sys.argv.pop(1)
-COMPOUND = {"job/tasks", "job/processes", "job/devices", "job/nodes", "job/nics", "diagnostics"}
+COMPOUND = {"job/tasks", "job/processes", "job/devices", "job/nodes", "job/nics", "job/observers", "diagnostics"}
 
 
 class ForeignReaders(unittest.TestCase):
@@ -54,7 +54,7 @@ class ForeignReaders(unittest.TestCase):
     def test_h5py_reads_the_root_attributes(self):
         attributes = self.file.attrs
         self.assertEqual(attributes["schema"], "jaxprof/1")
-        self.assertEqual(attributes["schema_version"], "1.1.0")
+        self.assertEqual(attributes["schema_version"], "1.2.0")
         self.assertEqual(attributes["complete"], 1)
         self.assertEqual(attributes["epoch_unix_ns"], 1_700_000_000_000_000_000)
         self.assertEqual(attributes["cmdline"], 'python train.py --name "ä"')
@@ -98,6 +98,25 @@ class ForeignReaders(unittest.TestCase):
         np.testing.assert_array_equal(self.file["steps/step"][:], [-1, 0, 0])
         self.assertEqual(self.file["collectives"].attrs["n_members"], 5)
 
+    def test_h5py_makes_rates_of_raw_counters(self):
+        efa = self.file["counters/nic/efa"]
+        self.assertEqual(efa.attrs["n_rows"], 3)
+        self.assertEqual(efa.attrs["sorted_by"], "nic, time_ns")
+        rows = slice(*efa["nic_offset"][0:2])
+        sent = efa["tx_bytes"]
+        self.assertEqual(sent.dtype, np.uint64)
+        self.assertEqual((sent.attrs["units"], sent.attrs["scale"], sent.attrs["kind"], sent.attrs["bits"], sent.attrs["is_error"]),
+                         ("bytes", 1, "counter", 64, 0))
+        middle_ns = efa["time_ns"][rows] + efa["read_ns"][rows] // 2
+        rates = np.diff(sent[rows].astype(np.int64)) * 1_000_000_000 // np.diff(middle_ns)
+        np.testing.assert_array_equal(rates, [1000 * 10**9 // 3_000_500, 3000 * 10**9 // 3_000_500])
+        drops = efa["rx_drops"]
+        self.assertEqual((drops.attrs["is_error"], drops.attrs["name"]), (1, "rx_drops"))
+        np.testing.assert_array_equal(drops[:] == drops.attrs["missing_value"], [False, True, False])
+        gpu = self.file["counters/gpu"]
+        self.assertEqual((gpu["sm_clock"].attrs["units"], gpu["sm_clock"].attrs["kind"]), ("MHz", "gauge"))
+        np.testing.assert_array_equal(gpu["device_offset"][:], [0, 1])
+
     def test_compound_tables_say_what_is_missing(self):
         def missing(table, field):
             dataset = self.file[table]
@@ -127,7 +146,11 @@ class ForeignReaders(unittest.TestCase):
         devices = pd.read_hdf(self.path, "job/devices")
         self.assertEqual([self.strings[i] for i in devices["name"]], ["puppet GPU"])
         self.assertEqual(list(devices["ordinal"]), [1])
-        self.assertEqual(len(pd.read_hdf(self.path, "job/nics")), 0)
+        nics = pd.read_hdf(self.path, "job/nics")
+        self.assertEqual([self.strings[i] for i in nics["full_name"]], ["rdmap0s6", "rdmap0s7"])
+        self.assertEqual(list(nics["source"]), [1, 0])
+        observers = pd.read_hdf(self.path, "job/observers")
+        self.assertEqual(list(observers["missed_ticks"]), [2])
         diagnostics = pd.read_hdf(self.path, "diagnostics")
         self.assertEqual([self.strings[i] for i in diagnostics["code"]], ["drop.ring"])
 

@@ -31,6 +31,25 @@ std::string missing_text(const T& missing) {
   }
 }
 
+template <typename T>
+std::string column_line(const ColumnSpec<T>& column) {
+  return "| `" + std::string(column.name) + "` | " + type_name<T>() + " | " + column.unit + " | " +
+         missing_text(column.missing) + " | " + column.long_name + " |";
+}
+
+// What every group of counters has.
+void add_counter_lines(CounterSubject subject, std::vector<std::string>* lines) {
+  CounterTable table;
+  table.subject = subject;
+  table.driver = "DRIVER";
+  lines->push_back("### `" + path_of(table) + "`: " + long_name_of(subject));
+  for_each_column(table, [lines]<typename T>(const ColumnSpec<T>& column, const std::vector<T>&) {
+    lines->push_back(column_line(column));
+  });
+  const OffsetSpec offset = offset_spec_of(subject);
+  lines->push_back(column_line(ColumnSpec{offset.path, offset.unit, offset.long_name, kNoSample}));
+}
+
 // "| `name` | type | unit | missing | meaning |" for each column, after the line of its table.
 std::vector<std::string> schema_lines() {
   std::vector<std::string> lines;
@@ -39,10 +58,10 @@ std::vector<std::string> schema_lines() {
     const TableSpec spec = spec_of(table);
     lines.push_back("### `" + std::string(spec.path) + "`: " + spec.long_name);
     for_each_column(table, [&lines]<typename T>(const ColumnSpec<T>& column, const std::vector<T>&) {
-      lines.push_back("| `" + std::string(column.name) + "` | " + type_name<T>() + " | " + column.unit + " | " +
-                      missing_text(column.missing) + " | " + column.long_name + " |");
+      lines.push_back(column_line(column));
     });
   });
+  for (const CounterSubject subject : {CounterSubject::kNic, CounterSubject::kGpu}) add_counter_lines(subject, &lines);
   lines.push_back("## Offsets");
   for_each_offset(run, [&lines](const OffsetSpec& spec, const auto&, std::size_t, std::size_t) {
     lines.push_back("| `" + std::string(spec.path) + "` | u64 | " + spec.unit + " | 2^64-1 | " + spec.long_name + " |");
@@ -71,9 +90,10 @@ std::vector<std::string> expected_lines() {
                                     words_line<Algo>(),     words_line<Proto>(),      words_line<NcclSource>(),
                                     words_line<NvtxKind>(), words_line<StepSource>(), words_line<Severity>(),
                                     words_line<TaskState>()};
-  for (const std::string& line : {words_line<GpuMode>(), words_line<MemopKind>(), words_line<MemoryKind>(),
-                                  words_line<ApiLayer>(), words_line<OverheadKind>(), words_line<SyncKind>(),
-                                  words_line<WindowCause>(), words_line<Timing>(), words_line<JoinPath>()}) {
+  for (const std::string& line :
+       {words_line<GpuMode>(), words_line<MemopKind>(), words_line<MemoryKind>(), words_line<ApiLayer>(),
+        words_line<OverheadKind>(), words_line<SyncKind>(), words_line<WindowCause>(), words_line<Timing>(),
+        words_line<JoinPath>(), words_line<NicSource>()}) {
     lines.push_back(line);
   }
   for (std::string& line : schema_lines()) lines.push_back(std::move(line));

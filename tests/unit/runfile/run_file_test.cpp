@@ -27,6 +27,29 @@ bool is_same(const T& a, const T& b) {
   }
 }
 
+void compare_counters(const RunTables& a, const RunTables& b, std::vector<std::string>* found) {
+  if (a.counters.size() != b.counters.size()) return found->push_back("/counters");
+  for (std::size_t i = 0; i < a.counters.size(); ++i) {
+    const CounterTable& left = a.counters[i];
+    const CounterTable& right = b.counters[i];
+    const std::string path = path_of(left);
+    if (path != path_of(right)) found->push_back(path);
+    if (left.time_ns != right.time_ns || left.read_ns != right.read_ns || left.flags != right.flags ||
+        left.offset != right.offset || left.columns.size() != right.columns.size()) {
+      found->push_back(path);
+      continue;
+    }
+    for (std::size_t column = 0; column < left.columns.size(); ++column) {
+      const CounterColumn& one = left.columns[column];
+      const CounterColumn& other = right.columns[column];
+      if (one.name != other.name || !one.is_same_quantity(other) || one.is_error != other.is_error ||
+          one.values != other.values) {
+        found->push_back(path + "/" + one.name);
+      }
+    }
+  }
+}
+
 // Every column of every table as text lines "PATH/COLUMN[row]", only where `a` and `b` differ.
 std::vector<std::string> differences(RunTables& a, RunTables& b) {
   std::vector<std::string> found;
@@ -55,6 +78,7 @@ std::vector<std::string> differences(RunTables& a, RunTables& b) {
   compare(a.devices, b.devices);
   compare(a.nodes, b.nodes);
   compare(a.nics, b.nics);
+  compare(a.observers, b.observers);
   compare(a.comms, b.comms);
   compare(a.comm_members, b.comm_members);
   compare(a.nvtx, b.nvtx);
@@ -73,6 +97,7 @@ std::vector<std::string> differences(RunTables& a, RunTables& b) {
   compare(a.collectives, b.collectives);
   compare(a.collective_members, b.collective_members);
   compare(a.diagnostics, b.diagnostics);
+  compare_counters(a, b, &found);
   return found;
 }
 
@@ -95,6 +120,38 @@ TEST(RunFile, GivesBackEveryColumnOfEveryTable) {
   for (std::uint32_t id = 0; id < run.strings.size(); ++id) {
     EXPECT_EQ(read.strings.text(StringId{id}), run.strings.text(StringId{id}));
   }
+}
+
+// Foreign names, which may be anything, and one that another dataset of the group has.
+TEST(RunFile, KeepsCountersWhoseNamesAreNoDatasets) {
+  const test::TempFolder folder;
+  RunTables run = test::sample_run();
+  CounterTable& table = run.counters.at(0);
+  const std::size_t rows = table.time_ns.size();
+  table.columns.clear();
+  for (const char* name : {"", "SwLinkUp,32", "a/b", "flags", "flags~", "h\xC3\xB6"}) {
+    table.columns.emplace_back();
+    table.columns.back().name = name;
+    table.columns.back().values.assign(rows, table.columns.size());
+  }
+  RunTables read = written_and_read(run, folder.file("run.h5"));
+  EXPECT_THAT(differences(run, read), testing::IsEmpty());
+}
+
+TEST(RunFile, ReadsOnlyTheCountersThatAreAskedFor) {
+  const test::TempFolder folder;
+  ASSERT_TRUE(write_run_file(test::sample_run(), folder.file("run.h5")));
+  const auto reader = RunFileReader::open(folder.file("run.h5"));
+  ASSERT_TRUE(reader);
+  const auto read = reader->read([](std::string_view path) {
+    return path == "/counters/nic/efa/tx_bytes" || path == "/counters/nic/efa/nic_offset" || path == "/job/nics";
+  });
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->counters.size(), 1U);
+  EXPECT_TRUE(read->counters[0].time_ns.empty());
+  ASSERT_EQ(read->counters[0].columns.size(), 1U);
+  EXPECT_EQ(read->counters[0].columns[0].values, (std::vector<std::uint64_t>{1000, 2000, 5000}));
+  EXPECT_TRUE(reader->read([](std::string_view) { return false; })->counters.empty());
 }
 
 TEST(RunFile, GivesBackTheAttributes) {

@@ -162,6 +162,53 @@ void add_gpu(RunTables& run) {
   fill_empty_offsets(run);
 }
 
+// What the observer of the first node read of one EFA port and of the GPU; a second port could not be read.
+void add_counters(RunTables& run) {
+  const std::size_t observer = add_row(run.observers);
+  run.observers.observer[observer] = 0;
+  run.observers.node[observer] = 0;
+  run.observers.segment[observer] = 0;
+  run.observers.start_ns[observer] = 500;
+  run.observers.end_ns[observer] = 9'500'000;
+  run.observers.is_complete[observer] = 1;
+  run.observers.is_shared[observer] = 0;
+  run.observers.ticks[observer] = 95;
+  run.observers.missed_ticks[observer] = 2;
+  run.observers.lateness_max_ns[observer] = 40'000;
+  run.observers.spool[observer] = run.strings.intern("node.n1.8d5b6f5e.0.jxspool");
+  for (const char* name : {"rdmap0s6", "rdmap0s7"}) {
+    const std::size_t nic = add_row(run.nics);
+    run.nics.nic[nic] = static_cast<std::uint32_t>(nic);
+    run.nics.node[nic] = 0;
+    run.nics.name[nic] = name;
+    run.nics.full_name[nic] = run.strings.intern(name);
+    run.nics.port[nic] = 1;
+    run.nics.driver[nic] = run.strings.intern("efa");
+    run.nics.pci[nic] = "0000:00:0" + std::to_string(6 + nic) + ".0";
+    run.nics.source[nic] = nic == 0 ? NicSource::kNetlink : NicSource::kNone;
+    run.nics.period_ns[nic] = nic == 0 ? 100'000'000 : 0;
+  }
+  run.nics.rate_gbps[0] = 100;
+  run.nics.reason[1] = run.strings.intern("no counter answered");
+  CounterTable nic;
+  nic.driver = "efa";
+  nic.time_ns = {600, 3'000'600, 6'000'600};
+  nic.read_ns = {20'000, 21'000, 22'000};
+  nic.flags = {0, 0, kRowLast};
+  nic.offset = {0, 3, 3};
+  nic.columns = {{"rx_drops", 1, CounterUnit::kPackets, CounterKind::kCounter, 64, true, {0, kNoSample, 4}},
+                 {"tx_bytes", 1, CounterUnit::kBytes, CounterKind::kCounter, 64, false, {1000, 2000, 5000}}};
+  run.counters.push_back(std::move(nic));
+  CounterTable gpu;
+  gpu.subject = CounterSubject::kGpu;
+  gpu.time_ns = {700};
+  gpu.read_ns = {1'000'000};
+  gpu.flags = {kRowReset};
+  gpu.offset = {0, 1};
+  gpu.columns = {{"sm_clock", 1, CounterUnit::kMegahertz, CounterKind::kGauge, 64, false, {1980}}};
+  run.counters.push_back(std::move(gpu));
+}
+
 }  // namespace
 
 RunTables sample_run() {
@@ -222,6 +269,7 @@ RunTables sample_run() {
   run.step_process_offset = {0, 2, 3, 3};
 
   add_gpu(run);
+  add_counters(run);
 
   const std::size_t loss = add_row(run.diagnostics);
   run.diagnostics.severity[loss] = Severity::kWarning;
