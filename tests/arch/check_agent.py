@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Fail if libjaxprof-agent.so could not be loaded somewhere, or shows the loading process more than its hooks.
+"""Fail if libjaxprof-agent.so could not be loaded somewhere, or shows the loading process more than its hooks; with
+--program, if jaxprof-probe could not be started somewhere.
 
 The agent is loaded into other people's processes on other people's systems: NVTX swallows a failed dlopen silently, an
 extra exported symbol can interpose the job's own, a UNIQUE one pins the library, and a second libstdc++ is a second
 heap of static state.  None of that shows on the machine that built it, so it is read from the ELF file with readelf.
+jaxprof-probe loads vendors' libraries on any node, so it needs nothing either that old systems lack.
 
-    check_agent.py LIBRARY       exit 0 as agreed, 1 violations (one line each), 2 usage or no such library
+    check_agent.py [--program] FILE     exit 0 as agreed, 1 violations (one line each), 2 usage or no such file
 """
 
 import pathlib
@@ -38,7 +40,7 @@ def symbols(library):
     return rows
 
 
-def check_symbols(library):
+def check_exports(library):
     rows = symbols(library)
     exported = {name for name, binding, visibility, is_defined, is_dynamic in rows
                 if is_dynamic and is_defined and binding != "LOCAL" and visibility in ("DEFAULT", "PROTECTED")}
@@ -48,10 +50,26 @@ def check_symbols(library):
         yield f"does not export {name}"
     for name in sorted({row[0] for row in rows if row[1] == "UNIQUE"}):
         yield f"has the UNIQUE symbol {name}, so it can never be unloaded and shares state with other libraries"
-    undefined = {name for name, _, _, is_defined, _ in rows if not is_defined}
+
+
+def check_cxx_run_time(library):
+    undefined = {name for name, _, _, is_defined, _ in symbols(library) if not is_defined}
     for name in sorted(undefined):
         if re.match(r"_Z|__cxa_|__gxx_|_Unwind_", name) and name not in LIBC_CXXABI:
             yield f"needs {name} of the C++ run time"
+
+
+def check_nodelete(library):
+    if not re.search(r"\(FLAGS_1\).*NODELETE", readelf(library, "-d")):
+        yield "lacks the flag NODELETE: a dlclose would unmap code that callbacks still enter"
+
+
+def check_program_kind(program):
+    """Dynamic, so that it can load a library, and at any address."""
+    if "INTERP" not in readelf(program, "-l"):
+        yield "is no dynamic program: it could not load a library"
+    if not re.search(r"\(FLAGS_1\).*PIE", readelf(program, "-d")):
+        yield "is no position independent executable"
 
 
 def check_dynamic_section(library):
@@ -59,8 +77,6 @@ def check_dynamic_section(library):
     for name in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic):
         if name not in rules.AGENT_NEEDED:
             yield f"needs the library {name}"
-    if not re.search(r"\(FLAGS_1\).*NODELETE", dynamic):
-        yield "lacks the flag NODELETE: a dlclose would unmap code that callbacks still enter"
     if re.search(r"\((RPATH|RUNPATH)\)", dynamic):
         yield "has a run path of the machine that built it"
 
@@ -87,22 +103,30 @@ def check_segments(library):
             yield "asks for an executable stack"
 
 
-def violations(library):
-    return [*check_symbols(library), *check_dynamic_section(library), *check_versions(library), *check_segments(library)]
+COMMON_CHECKS = (check_cxx_run_time, check_dynamic_section, check_versions, check_segments)
+LIBRARY_CHECKS = (check_exports, check_nodelete, *COMMON_CHECKS)
+PROGRAM_CHECKS = (check_program_kind, *COMMON_CHECKS)
+
+
+def violations(file, checks=LIBRARY_CHECKS):
+    return [violation for check in checks for violation in check(file)]
 
 
 def main(arguments):
-    if len(arguments) != 1:
-        print("usage: check_agent.py LIBRARY", file=sys.stderr)
+    checks = PROGRAM_CHECKS if arguments[:1] == ["--program"] else LIBRARY_CHECKS
+    names = arguments[1:] if checks is PROGRAM_CHECKS else arguments
+    if len(names) != 1:
+        print("usage: check_agent.py [--program] FILE", file=sys.stderr)
         return 2
-    library = pathlib.Path(arguments[0])
-    if not library.is_file():
-        print(f"{library}: no such file; build the target jaxprof-agent", file=sys.stderr)
+    file = pathlib.Path(names[0])
+    if not file.is_file():
+        print(f"{file}: no such file; build the target jaxprof-{'probe' if checks is PROGRAM_CHECKS else 'agent'}",
+              file=sys.stderr)
         return 2
-    found = violations(library)
+    found = violations(file, checks)
     for violation in found:
-        print(f"{library.name}: {violation}")
-    print(f"{library.name}: {len(found)} violations")
+        print(f"{file.name}: {violation}")
+    print(f"{file.name}: {len(found)} violations")
     return 1 if found else 0
 
 

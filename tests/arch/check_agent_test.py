@@ -71,5 +71,43 @@ class PlantedFault(unittest.TestCase):
         self.assert_only(self.violations(HOOKS, (*GOOD_FLAGS, "-Wl,-rpath,/somewhere")), "run path")
 
 
+class PlantedFaultOfAProgram(unittest.TestCase):
+    MAIN = "int main() { return 0; }"
+    # as netsampler/gpu/CMakeLists.txt links it
+    FLAGS = ("-nostartfiles", "-nodefaultlibs", "-pie", "-Wl,-z,now", "-Wl,-e,main", "-lc", "-lgcc")
+
+    def violations(self, source, flags=FLAGS):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "program"
+            subprocess.run(["g++", "-x", "c++", "-", "-x", "none", "-std=c++20", "-O0", "-fPIE", "-fno-exceptions",
+                            "-fno-rtti", "-o", str(program), *flags], input=source.encode(), check=True)
+            return check_agent.violations(program, check_agent.PROGRAM_CHECKS)
+
+    def assert_any(self, found, expected):
+        self.assertTrue(any(expected in line for line in found), found)
+
+    def test_a_good_program_passes(self):
+        self.assertEqual(self.violations(self.MAIN), [])
+
+    def test_the_start_code_of_the_system_that_builds(self):
+        # __libc_start_main got a new version with glibc 2.34
+        found = self.violations(self.MAIN, ("-nodefaultlibs", "-pie", "-lc", "-lgcc"))
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("needs GLIBC_2.34 (__libc_start_main@GLIBC_2.34)", found[0])
+
+    def test_the_cxx_run_time(self):
+        found = self.violations("#include <string>\nint main(int n, char**) { return (int)std::string(n, 'x').size(); }",
+                                ("-pie",))
+        self.assert_any(found, "needs the library libstdc++.so.6")
+        self.assert_any(found, "of the C++ run time")
+
+    def test_a_static_program(self):
+        self.assert_any(self.violations(self.MAIN, ("-static",)), "is no dynamic program")
+
+    def test_a_fixed_address(self):
+        flags = tuple("-no-pie" if flag == "-pie" else flag for flag in self.FLAGS)
+        self.assert_any(self.violations(self.MAIN, flags), "is no position independent executable")
+
+
 if __name__ == "__main__":
     unittest.main()

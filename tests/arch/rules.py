@@ -77,6 +77,7 @@ AGENT_EXPORTS = (
     "InitializeInjectionNvtxExtension",  # the same, for NVTX's extension modules
     *(f"ncclProfiler_v{version}" for version in range(1, 8)),  # NCCL_PROFILER_PLUGIN
 )
+# Of jaxprof-probe too, as the next.
 AGENT_NEEDED = ("libc.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1")
 AGENT_NEWEST_GLIBC = (2, 28)  # RHEL 8
 AGENT_TLS_BYTES = 8  # one pointer; more may not fit the static TLS left when it is loaded late

@@ -12,6 +12,7 @@
 #include "agent/spool/sample_codec.h"
 #include "launcher/check.h"
 #include "tests/fuzz/spool_recipe.h"
+#include "tests/unit/gpu/probe_samples.h"
 #include "tests/unit/match/nccl_recording.h"
 #include "tests/unit/rundir/task_files.h"
 
@@ -185,6 +186,14 @@ void write_all(const std::string& folder) {
   TaskEnd end = test::task_end(0);
   end.processes.resize(1);
   records.add(to_json(end));
+
+  Seeds probes(folder, "probe_record_fuzz");
+  netsampler::ProbeGpu instance = test::probe_gpu(1);
+  instance.parent = 0;
+  probes.add(test::bytes_of(test::record_of(test::probe_gpu(0))) + test::bytes_of(test::record_of(instance)) +
+             test::bytes_of(test::record_of(test::probe_sample(0, 10, 1980))));
+  probes.add(test::bytes_of(test::record_of(netsampler::ProbeKind::kHello)) +
+             test::bytes_of(test::record_of(test::probe_note(3, "no library"))));
 
   Seeds memories(folder, "salvage_fuzz");
   memories.add(memory_recipe());

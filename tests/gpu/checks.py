@@ -9,12 +9,14 @@ import argparse
 import importlib.util
 import json
 import re
+import shutil
 import signal
 import statistics
 import subprocess
 import sys
 import time
 
+from probe_records import COLUMNS, Watched
 from profiled_job import Failed, Job, Place, Skip
 
 CHECKS = {}
@@ -62,6 +64,56 @@ def others_see_kernels(place):
     if not job.told.get("seen"):
         raise Skip("torch.profiler sees no kernel here: " + job.told.get("error", "no error told"))
     return f"torch.profiler {job.told['version']} saw {job.told['seen']} records"
+
+
+# ---- the node's observer ---------------------------------------------------------------------------------------------
+def ask_nvidia_smi(program, fields):
+    """[{field: text}], a GPU each."""
+    done = subprocess.run([program, "--query-gpu=" + ",".join(fields), "--format=csv,noheader,nounits"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    expect_equal(done.returncode, 0, "status of nvidia-smi")
+    return [dict(zip(fields, (word.strip() for word in line.split(",")))) for line in done.stdout.splitlines()]
+
+
+@check
+def gpu_values(place):
+    """jaxprof-probe against nvidia-smi: identities and facts alike, clocks and temperature as near as they hold still."""
+    smi = place.nvidia_smi or shutil.which("nvidia-smi")
+    if smi is None:
+        raise Skip("no nvidia-smi to compare with")
+    facts = ("uuid", "pci.bus_id", "driver_version", "memory.total", "enforced.power.limit", "clocks.max.sm")
+    theirs = {gpu["uuid"]: gpu for gpu in ask_nvidia_smi(smi, facts)}
+    seen = Watched(place.bin / "jaxprof-probe", place.probe_environment, hz=5, n_rows=6)
+    if seen.has_no_gpu:
+        raise Failed("; ".join(seen.notes))
+    boards = [board for board in seen.boards if board["parent"] is None]
+    expect_equal({board["uuid"] for board in boards}, set(theirs), "UUIDs")
+    for board in boards:
+        gpu = theirs[board["uuid"]]
+        expect_equal(board["pci"], gpu["pci.bus_id"].lower(), "PCI address of " + board["uuid"])
+        expect_equal(board["driver"], gpu["driver_version"], "driver")
+        for name, ours in (("memory.total", board["memory_bytes"] // 2**20), ("clocks.max.sm", board["sm_clock_max_mhz"]),
+                           ("enforced.power.limit", board["power_limit_mw"] / 1000)):
+            if re.fullmatch(r"[\d.]+", gpu[name]):
+                expect(abs(float(gpu[name]) - ours) < 1, f"{name} of {board['uuid']}: {ours} instead of {gpu[name]}")
+
+    # What changes all the time: whatever nvidia-smi reads in between, one of our readings is near it.
+    names = {"clocks.sm": ("sm_clock", 0.05), "clocks.mem": ("memory_clock", 0.01), "temperature.gpu": ("temperature", 0.1)}
+    before = ask_nvidia_smi(smi, ("uuid", *names))
+    seen = Watched(place.bin / "jaxprof-probe", place.probe_environment, hz=5, n_rows=6)
+    after = ask_nvidia_smi(smi, ("uuid", *names))
+    numbers = {board["uuid"]: board["number"] for board in seen.boards}
+    for field, (column, slack) in names.items():
+        for uuid in theirs:
+            told = [float(gpu[field]) for gpu in before + after if gpu["uuid"] == uuid and gpu[field].isdigit()]
+            read = [row[column] for row in seen.rows[numbers[uuid]] if column in row]
+            near = any(abs(ours - value) <= slack * value for value in told for ours in read)
+            expect(near or not told, f"{column} of {uuid}: {read} where nvidia-smi has {told}")
+    rows = [row for rows in seen.rows.values() for row in rows]
+    missing = [name for name in COLUMNS if not any(name in row for row in rows)]
+    spent = statistics.median(row["read_ns"] for row in rows)
+    return (f"{len(boards)} boards alike, a row takes {spent / 1e3:.0f} us; missing: {', '.join(missing) or 'nothing'}"
+            + "".join("; " + note for note in dict.fromkeys(seen.notes)))
 
 
 # ---- attach, exit ----------------------------------------------------------------------------------------------------

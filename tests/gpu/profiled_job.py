@@ -30,7 +30,11 @@ class Place:
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "JAXPROF_"))}
         self.environment["JAXPROF_AGENT"] = str(self.agent)
         self.double = double
+        self.nvidia_smi = None  # the one on the path
+        self.probe_environment = dict(self.environment)
         if double:
+            self.nvidia_smi = HERE.parent / "doubles/nvml/nvidia-smi"
+            self.probe_environment["JAXPROF_LIBNVML"] = str(Path(double).resolve().parent / "fake_nvml/libnvidia-ml.so.1")
             self.environment["LD_LIBRARY_PATH"] = str(Path(double).resolve())
             self.environment["FAKE_CUDA_KERNEL_NS"] = "200000"  # it does not read PTX: how long `spin` is asked to be
 
