@@ -156,6 +156,7 @@ struct FakeCuptiCounts {
   uint64_t external_ids;        // records of external correlation
   uint64_t correlation_pushes;  // cuptiActivityPushExternalCorrelationId calls
   uint64_t hardware_traces;     // requests for hardware events that were granted
+  uint64_t small_stack;         // a flush on a thread whose stack has less than 1 MiB
 };
 void fake_cupti_counts(struct FakeCuptiCounts* counts);
 int fake_cupti_set(const char* name, int64_t value);

@@ -51,6 +51,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   }
   ++counts().flushes;
   need_descriptors("cuptiActivityFlushAll");
+  need_stack("cuptiActivityFlushAll");
   if (is_forced) ++counts().forced_flushes;
   const std::int64_t hanging = setting[CuptiSwitch::kFlushHang];
   if (hanging == 1 || (hanging == 2 && is_forced)) hang();

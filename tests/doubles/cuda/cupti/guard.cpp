@@ -1,5 +1,6 @@
 #include "tests/doubles/cuda/cupti/guard.h"
 
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -44,6 +45,16 @@ void need_descriptors(const char* function) {
   struct stat file {};
   if (fstat(descriptor, &file) == 0 && S_ISCHR(file.st_mode) && file.st_rdev == makedev(1, 3)) return;
   violation(counts().no_descriptors, "no_descriptors", function);
+}
+
+void need_stack(const char* function) {
+  constexpr std::size_t kLeastBytes = 1U << 20;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  std::size_t bytes = 0;
+  pthread_attr_getstacksize(&attributes, &bytes);
+  pthread_attr_destroy(&attributes);
+  if (bytes < kLeastBytes) violation(counts().small_stack, "small_stack", function);
 }
 
 }  // namespace jaxprof::fake_cuda

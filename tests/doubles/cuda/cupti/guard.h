@@ -17,6 +17,9 @@ CUptiResult may_run_v2(const char* function, CUpti_SubscriberHandle handle, Clie
 // Reports a thread whose descriptor table lacks what cuInit opened: the real driver's requests would fail there, or go
 // to another file. For functions that go through to the driver.
 void need_descriptors(const char* function);
+// A violation where the calling thread's stack is smaller than what threads of programs have: CUPTI and the driver run
+// on it, and nobody has promised that they need less.
+void need_stack(const char* function);
 // Keeps `result` for cuptiGetLastError.
 CUptiResult remember(CUptiResult result);
 

@@ -45,6 +45,7 @@ void each_count(Counts& all, const Visit& visit) {
   visit("external_ids", all.external_ids);
   visit("correlation_pushes", all.correlation_pushes);
   visit("hardware_traces", all.hardware_traces);
+  visit("small_stack", all.small_stack);
 }
 
 // Last of all that the process does by exit(): destructors run after its own functions.

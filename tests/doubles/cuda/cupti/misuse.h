@@ -15,7 +15,8 @@ struct Counts {
   std::atomic<std::uint64_t> violations, cuda_in_callback, flush_in_callback, lock_across, calls_in_child,
       no_descriptors, buffer_not_zeroed, finalize_calls, timestamp_callbacks, subscriptions, refused_subscriptions,
       enables, disables, flushes, forced_flushes, buffers_requested, buffers_requested_on_worker, buffers_completed,
-      null_buffers, records, dropped_records, abandoned_records, external_ids, correlation_pushes, hardware_traces;
+      null_buffers, records, dropped_records, abandoned_records, external_ids, correlation_pushes, hardware_traces,
+      small_stack;
 };
 Counts& counts();
 
