@@ -18,9 +18,11 @@ struct FoundPort {
   std::optional<std::uint32_t> rdma_device;  // netlink's number of the card
   std::uint64_t inode = 0;                   // of `folder`: a device that was made anew has another
 
-  // True if it is another life of the port: open files are dead, and counters began anew.
+  // True if it is another life of the port: open files are dead, and counters began anew. What one of the two listings
+  // does not tell makes no other life.
   bool is_other_instance(const FoundPort& before) const {
-    return rdma_device != before.rdma_device || inode != before.inode;
+    return (rdma_device && before.rdma_device && rdma_device != before.rdma_device) ||
+           (inode != 0 && before.inode != 0 && inode != before.inode);
   }
 };
 

@@ -55,7 +55,7 @@ class NicSampler::Impl {
     const Discovery found =
         discover_ports(settings_.sysfs_root, link_.get(), settings_.source != NicSource::kNetdev, sampled_interfaces());
     const std::vector<std::optional<std::size_t>> numbers = recognize_ports(found.ports, known_ports());
-    note_lost(numbers);
+    note_lost(numbers, found.rdma_error);
     for (std::size_t i = 0; i < found.ports.size(); ++i) {
       if (numbers[i]) {
         follow(*numbers[i], found.ports[i], found.rdma_error);
@@ -93,9 +93,11 @@ class NicSampler::Impl {
     return known;
   }
 
-  void note_lost(const std::vector<std::optional<std::size_t>>& numbers) {
+  // What netlink alone lists is not lost because netlink did not answer this time.
+  void note_lost(const std::vector<std::optional<std::size_t>>& numbers, int rdma_error) {
     for (std::size_t number = 0; number < ports_.size(); ++number) {
       const bool is_found = std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+      if (rdma_error != 0 && sampled_[number].found().folder.empty()) continue;
       if (ports_[number].is_present && !is_found) lose(number);
     }
   }
