@@ -19,6 +19,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT" || exit 1
 # A cache of compilations serves every clone of the tree: paths below it count as relative, the folder does not count.
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT
+has_chosen=${JAXPROF_REQUIRE+yes}
 export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,hydra,jax,torch,nccl,cupti,chroot,h5py,pandas,hdf5-tools}
 FUZZ_SECONDS=15
 FULL_FUZZ_SECONDS=120
@@ -204,6 +205,8 @@ tidy() {
 [ "$full" = 0 ] || export JAXPROF_KILLS=${JAXPROF_KILLS-300}
 printf '\n==> set-up\n'
 bash tests/setup.sh "${install_option[@]}" build slurm jax torch nccl cupti tests chroot || exit 1
+# The guest's kernel cannot be had everywhere: without it its test skips, and says why.
+if bash tests/setup.sh "${install_option[@]}" guest && [ -z "$has_chosen" ]; then JAXPROF_REQUIRE+=,guest; fi
 summary+=("$(printf '%-14s %5d s  ok' set-up $SECONDS)")
 
 [ -n "$regex" ] || phase sources check_sources
@@ -211,7 +214,7 @@ phase release build_and_test release
 [ -n "$regex" ] || phase demo demo
 # The programs under test are the release's: with sanitizers only what runs inside one process is repeated.
 # Random kills are the launcher's business: some do.
-JAXPROF_KILLS=${JAXPROF_KILLS-20} phase dev build_and_test dev -LE '^(slurm|chroot|arch)$'
+JAXPROF_KILLS=${JAXPROF_KILLS-20} phase dev build_and_test dev -LE '^(slurm|chroot|arch|guest)$'
 if [ -z "$regex" ]; then
     phase headers check_headers
     phase aarch64 check_aarch64
@@ -220,7 +223,7 @@ fi
 if [ "$full" = 1 ]; then
     # It takes a thread's own descriptor table, which the drain thread has, for the shared one: programs with the agent
     # loaded are left to the other sanitizers.
-    phase tsan build_and_test tsan -E '^(slurm|cluster|chroot|arch|integration|puppets|bench)'
+    phase tsan build_and_test tsan -E '^(slurm|cluster|chroot|arch|guest|integration|puppets|bench)'
     [ -n "$regex" ] || phase tidy tidy
 fi
 finish

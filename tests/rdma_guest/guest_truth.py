@@ -35,7 +35,8 @@ class Truth:
     def first_counters(self, pci):
         """What each counter of an undisturbed card was at before the traffic: shares of the card's bytes, all."""
         last, first_bytes = self.counters(pci), self.devices[pci]["first_bytes"]
-        shares = {"tx_bytes": 1, "rx_bytes": 2, "tx_pkts": 8192, "rx_pkts": 16384, "rdma_write_bytes": 3, "send_bytes": 5}
+        shares = {"tx_bytes": 1, "rx_bytes": 2, "tx_pkts": 8192, "rx_pkts": 16384, "rdma_write_bytes": 3,
+                  "send_bytes": 5}
         assert shares.keys() < last.keys()
         return {name: first_bytes // share for name, share in shares.items()}
 

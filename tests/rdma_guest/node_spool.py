@@ -1,4 +1,4 @@
-"""A node's spool as print_samples shows it: ports with their rows, events and notes. Numbers are as they were stored."""
+"""A node's spool as print_samples shows it: ports with their rows, events and notes. Numbers are as stored."""
 
 import json
 import subprocess
@@ -34,6 +34,10 @@ class Port:
     def __getattr__(self, name):  # a property as it was last
         return self.states[-1][name]
 
+    def happened(self, *kinds):
+        """Events of these kinds, in order: (number, text)."""
+        return [(event, text) for event, text in self.events if event in kinds]
+
     def total(self, counter):
         """What the counter grew by, as the sum of its steps from row to row."""
         values = [row.values[counter] for row in self.rows if counter in row.values]
@@ -41,7 +45,7 @@ class Port:
 
 
 class NodeSpool:
-    """Ports by PCI address where they have one, else by name."""
+    """RDMA ports by PCI address where they have one, else by name; network interfaces by name."""
 
     def __init__(self, print_samples, path):
         shown = subprocess.run([print_samples, path], capture_output=True, text=True, check=False)
@@ -56,7 +60,8 @@ class NodeSpool:
             elif kind == "port":
                 self._by_number.setdefault(line["nic"], Port([])).states.append(line)
             elif kind == "stream" and line["subject_kind"] == SUBJECT_NIC:
-                streams[line["stream"]] = (self._by_number[line["subject"]], [column["name"] for column in line["columns"]])
+                names = [column["name"] for column in line["columns"]]
+                streams[line["stream"]] = (self._by_number[line["subject"]], names)
             elif kind == "row" and line["stream"] in streams:
                 port, names = streams[line["stream"]]
                 port.rows.append(Row(line["stamp_ns"], line["read_us"] * 1000, line["flags"], line["is_partial"],
@@ -67,4 +72,9 @@ class NodeSpool:
                 self.notes.append((line["note"], line["text"]))
             elif kind == "ticks":
                 self.ticks.append(line)
-        self.ports = {port.pci or port.name: port for port in self._by_number.values()}
+        found = self._by_number.values()
+        self.ports = {port.pci or port.name: port for port in found if port.port != 0}
+        self.interfaces = {port.name: port for port in found if port.port == 0}
+
+    def all_ports(self):
+        return list(self._by_number.values())

@@ -41,8 +41,7 @@ class Printer {
     const SpoolIdentity identity = SpoolIdentity::parse(payload);
     print({{"kind", "identity"},
            {"spool_kind", identity.number(IdentityKey::kSpoolKind)},
-           {"event_clock", identity.number(IdentityKey::kEventClock)},
-           {"user", identity.number(IdentityKey::kUserId)}});
+           {"event_clock", identity.number(IdentityKey::kEventClock)}});
     return true;
   }
 
