@@ -1,5 +1,7 @@
 #include "netsampler/nic/nic_sampler.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -44,11 +46,21 @@ std::string joined(const std::vector<std::string>& words) {
   return all;
 }
 
+// A file a counter is soon more than the 1024 that a process may have open by default; the hard limit is for asking.
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 class NicSampler::Impl {
  public:
-  Impl(NicSettings settings, std::unique_ptr<RdmaLink> link) : settings_(std::move(settings)), link_(std::move(link)) {}
+  Impl(NicSettings settings, std::unique_ptr<RdmaLink> link) : settings_(std::move(settings)), link_(std::move(link)) {
+    raise_file_limit();
+  }
 
   NicUpdate rescan() {
     update_ = {};

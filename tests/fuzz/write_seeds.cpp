@@ -14,6 +14,7 @@
 #include "tests/fuzz/spool_recipe.h"
 #include "tests/unit/gpu/probe_samples.h"
 #include "tests/unit/match/nccl_recording.h"
+#include "tests/unit/nic/driver_counters.h"
 #include "tests/unit/rundir/task_files.h"
 
 namespace jaxprof::fuzz {
@@ -194,6 +195,19 @@ void write_all(const std::string& folder) {
              test::bytes_of(test::record_of(test::probe_sample(0, 10, 1980))));
   probes.add(test::bytes_of(test::record_of(netsampler::ProbeKind::kHello)) +
              test::bytes_of(test::record_of(test::probe_note(3, "no library"))));
+
+  test::AnsweredDevice card{.index = 3, .name = "rdmap0s6", .guid = 0x0123'4567'89ab'cdef, .ports = {}};
+  card.ports.push_back({.number = 1, .counters = test::rxe_counters(5), .netdev = "eth0", .is_active = true, .error = 0});
+  Seeds answers(folder, "nic_netlink_fuzz");
+  for (const test::Octets& answer : {test::answer_devices({card, card}), test::answer_ports(card),
+                                     test::answer_counters(card, card.ports[0]), test::answer_error(22)}) {
+    answers.add(std::string(answer.begin(), answer.end()));
+  }
+  Seeds texts(folder, "nic_text_fuzz");
+  for (const char* text : {"1234\n", "N/A (no PMA)\n", "4: ACTIVE\n", "2.5 Gb/sec (1X SDR)\n", "25000\n", "12\n",
+                           "devices/pci0000:00/0000:00:06.0", "rdma_read_wr_err", "SwLinkUp,32"}) {
+    texts.add(text);
+  }
 
   Seeds memories(folder, "salvage_fuzz");
   memories.add(memory_recipe());
