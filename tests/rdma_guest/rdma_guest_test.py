@@ -199,9 +199,11 @@ class HiddenCountersTest(GuestCase):
                                     {by_name[name]: port for name, port in ports.items() if name in by_name})
 
     def test_the_probe_says_by_what_the_counters_are_read(self):
-        probe = json.loads(TRUTH.text("container.probe"))
-        self.assertIn("netlink", json.dumps(probe))
-        self.assertIn(guest_truth.name_of(CARDS[0]), json.dumps(probe))
+        ports = {port["pci"]: port for port in json.loads(TRUTH.text("container.probe"))["nic"]["ports"]}
+        for pci in UNDISTURBED:
+            self.assertEqual((ports[pci]["driver"], ports[pci]["source"]), ("efa", "netlink"))
+            self.assertIn("tx_bytes", ports[pci]["columns"])
+            self.assertTrue(0 < ports[pci]["hz"] <= MOST_HZ)
 
 
 class ForcedSysfsTest(GuestCase):
