@@ -79,12 +79,13 @@ void note_unusable(const nvml::Functions& nvml, unsigned index, nvml::Return res
   write_note(kGpuTrouble, text.c_str());
 }
 
-void note_count(unsigned count, const char* what, std::uint32_t note) noexcept {
+void note_denied(unsigned count, bool is_all) noexcept {
   char line[200];
   TextBuffer text(line, sizeof line);
+  text.append(is_all ? "there is no permission to use any GPU of the node; there are "
+                     : "GPUs of the node that may not be used from here, and are not sampled: ");
   text.append_number(count);
-  text.append(what);
-  write_note(note, text.c_str());
+  write_note(is_all ? kNoGpu : kGpuTrouble, text.c_str());
 }
 
 }  // namespace
@@ -128,10 +129,7 @@ void list_boards(const nvml::Functions& nvml, BoardList* list) noexcept {
     list->is_written = list->is_written && write_gpu(gpu);
     list_instances(nvml, device, gpu, list);
   }
-  // Which GPUs a process may open is usual in jobs that got a part of a node; only none at all is worth a complaint.
-  if (denied > 0 && list->count == 0) note_count(denied, " GPUs, and no permission to use any", kNoGpu);
-  if (denied > 0 && list->count > 0)
-    note_count(denied, " GPUs more of the node may not be used from here", kGpuTrouble);
+  if (denied > 0) note_denied(denied, list->count == 0);
 }
 
 }  // namespace jaxprof::netsampler

@@ -104,6 +104,30 @@ void BoardReader::ask(GpuColumn column, Function function, Ask ask, ProbeSample*
   take(column, result, value, row);
 }
 
+void BoardReader::read_temperature(const nvml::Functions& nvml, ProbeSample* row) noexcept {
+  if (nvml.temperature != nullptr || nvml.temperature_v == nullptr) {
+    return ask(
+        GpuColumn::kTemperature, nvml.temperature,
+        [&](std::uint64_t* value) {
+          unsigned celsius = 0;
+          const nvml::Return result = nvml.temperature(device_, nvml::kTemperatureGpu, &celsius);
+          *value = celsius;
+          return result;
+        },
+        row);
+  }
+  ask(
+      GpuColumn::kTemperature, nvml.temperature_v,
+      [&](std::uint64_t* value) {
+        nvml::Temperature answer{nvml::kTemperatureVersion, nvml::kTemperatureGpu, 0};
+        const nvml::Return result = nvml.temperature_v(device_, &answer);
+        if (result == nvml::kSuccess && answer.celsius < 0) return nvml::kUnknown;  // below what a column can hold
+        *value = static_cast<std::uint64_t>(answer.celsius);
+        return result;
+      },
+      row);
+}
+
 void BoardReader::read_utilization(const nvml::Functions& nvml, ProbeSample* row) noexcept {
   nvml::Utilization both{};
   ask(
@@ -188,7 +212,7 @@ void BoardReader::read(const nvml::Functions& nvml, ProbeSample* row) noexcept {
   ask_long(GpuColumn::kClockReasons, nvml.clock_reasons);
   ask_number(GpuColumn::kPower, nvml.power);
   ask_number(GpuColumn::kPowerLimit, nvml.power_limit);
-  ask_number(GpuColumn::kTemperature, nvml.temperature, nvml::kTemperatureGpu);
+  read_temperature(nvml, row);
   read_utilization(nvml, row);
   ask_long(GpuColumn::kEccCorrected, nvml.ecc_errors, nvml::kErrorCorrected, nvml::kVolatileEcc);
   ask_long(GpuColumn::kEccUncorrected, nvml.ecc_errors, nvml::kErrorUncorrected, nvml::kVolatileEcc);

@@ -33,6 +33,7 @@ class BoardReader {
   // Asks for one column by a function, which may be missing.
   template <typename Function, typename Ask>
   void ask(GpuColumn column, Function function, Ask ask, ProbeSample* row) noexcept;
+  void read_temperature(const nvml::Functions& nvml, ProbeSample* row) noexcept;
   void read_utilization(const nvml::Functions& nvml, ProbeSample* row) noexcept;
   void read_fields(const nvml::Functions& nvml, ProbeSample* row) noexcept;
   void take_field(GpuColumn column, const nvml::FieldValue& field, ProbeSample* row) noexcept;

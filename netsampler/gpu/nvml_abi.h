@@ -87,6 +87,13 @@ struct PciInfo {  // nvmlPciInfo_t, of nvmlDeviceGetPciInfo_v3
   char bus_id[32];
 };
 
+struct Temperature {  // nvmlTemperature_v1_t
+  std::uint32_t version;
+  std::int32_t sensor;
+  std::int32_t celsius;
+};
+inline constexpr std::uint32_t kTemperatureVersion = sizeof(Temperature) | 1U << 24U;  // nvmlTemperature_v1
+
 struct Memory {  // nvmlMemory_t
   std::uint64_t total;
   std::uint64_t free;
@@ -100,6 +107,7 @@ struct Utilization {  // nvmlUtilization_t, percent
 
 static_assert(sizeof(FieldValue) == 40 && offsetof(FieldValue, value) == 32);
 static_assert(sizeof(PciInfo) == 68 && offsetof(PciInfo, domain) == 16 && offsetof(PciInfo, bus_id) == 36);
+static_assert(sizeof(Temperature) == 12 && kTemperatureVersion == 0x100000C);
 static_assert(sizeof(Memory) == 24 && sizeof(Utilization) == 8);
 
 // The library's functions; each may be missing. Their names are beside them in nvml_library.cpp.
@@ -121,6 +129,7 @@ struct Functions {
   Return (*clock)(Device, ClockType, unsigned* mhz);
   Return (*power)(Device, unsigned* milliwatts);
   Return (*temperature)(Device, TemperatureSensor, unsigned* celsius);
+  Return (*temperature_v)(Device, Temperature*);
   Return (*utilization)(Device, Utilization*);
   Return (*clock_reasons)(Device, unsigned long long* bits);
   Return (*ecc_errors)(Device, MemoryErrorType, EccCounterType, unsigned long long* count);

@@ -72,6 +72,7 @@ void resolve(void* handle, Functions* functions) noexcept {
   find(handle, &functions->clock, "nvmlDeviceGetClockInfo");
   find(handle, &functions->power, "nvmlDeviceGetPowerUsage");
   find(handle, &functions->temperature, "nvmlDeviceGetTemperature");
+  find(handle, &functions->temperature_v, "nvmlDeviceGetTemperatureV");  // instead, from CUDA 14 on
   find(handle, &functions->utilization, "nvmlDeviceGetUtilizationRates");
   find(handle, &functions->clock_reasons, "nvmlDeviceGetCurrentClocksEventReasons",
        "nvmlDeviceGetCurrentClocksThrottleReasons");  // its name before R535

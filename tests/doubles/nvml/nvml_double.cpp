@@ -83,7 +83,7 @@ std::int64_t now_ns() {
 const Handle* handle_of(unsigned board, int instance) {
   if (board >= kMostBoards || board >= static_cast<unsigned>(switches().gpus)) return nullptr;
   if (instance < -1 || instance >= kMostInstances) return nullptr;
-  return &kHandles.handles[board][static_cast<std::size_t>(instance + 1)];
+  return &kHandles.handles[board][static_cast<std::size_t>(instance) + 1];
 }
 
 std::int64_t capped_ns(unsigned board, std::int64_t at_ns) {

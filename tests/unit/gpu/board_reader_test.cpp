@@ -19,6 +19,7 @@ struct Script {
   Return utilization = nvml::kSuccess;
   Return fields = nvml::kSuccess;
   std::map<std::uint32_t, FieldValue> field;  // others are left as the caller filled them
+  int celsius = 51;
   int clock_calls = 0;
   int power_calls = 0;
   int field_calls = 0;
@@ -37,6 +38,17 @@ Return read_power(nvml::Device, unsigned* milliwatts) {
   ++script.power_calls;
   *milliwatts = 350'000;
   return script.power;
+}
+
+Return read_temperature(nvml::Device, nvml::TemperatureSensor, unsigned* celsius) {
+  *celsius = 50;
+  return nvml::kSuccess;
+}
+
+Return read_temperature_v(nvml::Device, nvml::Temperature* answer) {
+  if (answer->version != 0x100000C || answer->sensor != 0) return nvml::kArgumentVersionMismatch;
+  answer->celsius = script.celsius;
+  return nvml::kSuccess;
 }
 
 Return read_both(nvml::Device, nvml::Utilization* both) {
@@ -131,6 +143,21 @@ TEST_F(BoardReading, HasNeitherUtilizationWhereNvmlHasNone) {
   script.utilization = nvml::kNotSupported;  // a partitioned board
   EXPECT_EQ(read(GpuColumn::kUtilization), kProbeMissing);
   EXPECT_EQ(row_.values[static_cast<std::size_t>(GpuColumn::kMemoryUtilization)], kProbeMissing);
+}
+
+TEST_F(BoardReading, AsksForTheTemperatureByTheNewerFunctionOnlyWithoutTheOlder) {
+  functions_.temperature_v = read_temperature_v;
+  EXPECT_EQ(read(GpuColumn::kTemperature), 51);
+  functions_.temperature = read_temperature;
+  EXPECT_EQ(read(GpuColumn::kTemperature), 50);
+}
+
+TEST_F(BoardReading, HasNoTemperatureBelowZero) {
+  functions_.temperature_v = read_temperature_v;
+  script.celsius = -1;
+  EXPECT_EQ(read(GpuColumn::kTemperature), kProbeMissing);
+  script.celsius = 2;
+  EXPECT_EQ(read(GpuColumn::kTemperature), 2);
 }
 
 TEST_F(BoardReading, TouchesALostBoardNoMore) {

@@ -67,7 +67,7 @@ TEST(GpuTrouble, NoGpu) {
 
 TEST(GpuTrouble, NoPermissionForAnyBoard) {
   WatchedGpus gpus({library(), {"DENIED", "3"}});
-  expect_ended_with(&gpus, NodeNote::kNoGpu, "2 GPUs, and no permission to use any");
+  expect_ended_with(&gpus, NodeNote::kNoGpu, "no permission to use any GPU of the node; there are 2");
 }
 
 TEST(GpuTrouble, NoPermissionForOneBoard) {
@@ -76,7 +76,7 @@ TEST(GpuTrouble, NoPermissionForOneBoard) {
   ASSERT_EQ(gpus.sampler.boards().size(), 1);
   EXPECT_EQ(gpus.sampler.boards()[0].uuid, "GPU-00000000-0000-0000-0000-000000000001");
   EXPECT_EQ(gpus.all.notes.size(), 1);
-  EXPECT_THAT(gpus.notes(), HasSubstr("1 GPUs more of the node may not be used from here"));
+  EXPECT_THAT(gpus.notes(), HasSubstr("may not be used from here, and are not sampled: 1"));
 }
 
 TEST(GpuTrouble, AnOlderLibraryGivesWhatItHas) {
