@@ -219,22 +219,22 @@ guest_packages() {
 }
 # Unpacked, not installed: this system's own kernel is no business of ours, and no root is needed.
 unpack_guest_kernel() {
-    local work=$GUEST.part attempt packages=() package
+    local work=$GUEST.part attempt packages=() package folder left_out=(--exclude ./usr/share)
     say "unpacking a kernel into $GUEST"
     for attempt in 1 2 3; do
         rm -rf "$work"
         mkdir -p "$work/packages" "$work/tree"
         # The lists may name versions that the mirror no longer has.
-        [ "$attempt" = 1 ] || "${APT[@]}" update >"$LOG" 2>&1 || continue
-        mapfile -t packages < <(guest_packages | tr ' ' '\n')
+        [ "$attempt" = 1 ] || "${APT[@]}" update >"$LOG" 2>&1 || true
+        mapfile -t packages < <(guest_packages 2>/dev/null | tr ' ' '\n')
         (cd "$work/packages" && apt-get -q -o APT::Sandbox::User=root download "${packages[@]}") >"$LOG" 2>&1 && break
         [ "$attempt" != 3 ] || { tail -n 20 "$LOG" >&2 && die "apt-get could not download: ${packages[*]}"; }
     done
+    for folder in drivers/gpu drivers/media drivers/net/ethernet drivers/net/wireless fs sound; do
+        left_out+=(--exclude "./lib/modules/*/kernel/$folder")
+    done
     for package in "$work"/packages/*.deb; do
-        dpkg-deb --fsys-tarfile "$package" | tar -x -C "$work/tree" --exclude './usr/share' \
-            --exclude './lib/modules/*/kernel/drivers/gpu' --exclude './lib/modules/*/kernel/drivers/media' \
-            --exclude './lib/modules/*/kernel/drivers/net/wireless' --exclude './lib/modules/*/kernel/drivers/net/ethernet' \
-            --exclude './lib/modules/*/kernel/sound' --exclude './lib/modules/*/kernel/fs'
+        dpkg-deb --fsys-tarfile "$package" | tar -x -C "$work/tree" "${left_out[@]}"
     done
     # Their makefile names the part that all kernels share by where it would be installed.
     sed -i "s|/usr/src/|$GUEST/usr/src/|" "$work"/tree/usr/src/linux-headers-*-amd64/Makefile
