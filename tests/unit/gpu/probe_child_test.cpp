@@ -147,6 +147,7 @@ TEST(ProbeChild, EndsWithItsParentHoweverThatDies) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   EXPECT_TRUE(is_gone(pid));
+  if (!is_gone(pid)) kill(pid, SIGKILL);
   close(ends[0]);
   close(ends[1]);
 }
