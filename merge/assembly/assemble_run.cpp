@@ -1,9 +1,12 @@
 #include "merge/assembly/assemble_run.h"
 
 #include "agent/base/clocks.h"
+#include "merge/assembly/counter_tables.h"
 #include "merge/assembly/diagnostics.h"
 #include "merge/assembly/event_tables.h"
 #include "merge/assembly/job_tables.h"
+#include "merge/assembly/node_findings.h"
+#include "merge/assembly/node_samples.h"
 #include "merge/assembly/run_sources.h"
 
 namespace jaxprof::assembly {
@@ -14,6 +17,9 @@ AssembledRun assemble_run(rundir::FoundRun found) {
   Diagnostics diagnostics(&run.tables);
   fill_job_tables(sources, &run.tables, &diagnostics);
   fill_event_tables(sources, &run.tables, &diagnostics);
+  const NodeSamples samples = survey_samples(sources);
+  fill_counter_tables(sources, samples, &run.tables);
+  diagnose_nodes(sources, samples, run.tables, &diagnostics);
   shift_to_epoch(&run.tables);
   run.tables.attributes.created_unix_ns = clock_ns(CLOCK_REALTIME);
   run.is_partial = diagnostics.is_partial();

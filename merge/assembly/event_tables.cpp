@@ -269,16 +269,24 @@ void shift_to_epoch(RunTables* run) {
   const auto columns = {&run->processes.start_ns,   &run->nvtx.start_ns,   &run->nccl.start_ns,
                         &run->kernels.start_ns,     &run->memops.start_ns, &run->api.start_ns,
                         &run->overhead.start_ns,    &run->graphs.start_ns, &run->syncs.start_ns,
-                        &run->cuda_events.start_ns, &run->segments.open_ns};
+                        &run->cuda_events.start_ns, &run->segments.open_ns, &run->observers.start_ns};
   for (const auto* column : columns) {
     for (const std::int64_t time : *column) {
       if (time != runfile::kNoTime) epoch = std::min(epoch, time);
     }
   }
+  for (const runfile::CounterTable& table : run->counters) {
+    for (const std::int64_t time : table.time_ns) epoch = std::min(epoch, time);
+  }
   if (epoch == std::numeric_limits<std::int64_t>::max()) epoch = 0;
   run->attributes.epoch_unix_ns = epoch;
+  for (runfile::CounterTable& table : run->counters) {
+    for (std::int64_t& time : table.time_ns) time -= epoch;
+  }
   for (auto* column : {&run->processes.start_ns,
                        &run->processes.end_ns,
+                       &run->observers.start_ns,
+                       &run->observers.end_ns,
                        &run->nvtx.start_ns,
                        &run->steps.start_ns,
                        &run->nccl.start_ns,

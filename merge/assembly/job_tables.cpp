@@ -95,6 +95,8 @@ void fill_attributes(const RunSources& sources, RunTables* run, Diagnostics* dia
     to.launcher = id.text(IdentityKey::kLauncher);
     to.cmdline = id.text(IdentityKey::kCommandLine);
     std::replace(to.cmdline.begin(), to.cmdline.end(), '\0', ' ');
+  } else if (!sources.observers.empty()) {
+    to.job_id = sources.observers.front().trace.identity().text(IdentityKey::kJobId);
   }
   if (const std::string launcher = launcher_of_ranks(sources); !launcher.empty()) to.launcher = launcher;
   const std::int64_t world_size = told_world_size(sources);

@@ -101,6 +101,10 @@ void collect_nodes(RunSources* sources) {
     const spool::SpoolIdentity& id = process.trace.identity();
     candidates.push_back({rank_order(process.rank), {id.text(IdentityKey::kBootId), id.text(IdentityKey::kHost)}});
   }
+  for (const SourceObserver& observer : sources->observers) {
+    const spool::SpoolIdentity& id = observer.trace.identity();
+    candidates.push_back({rank_order(-1), {id.text(IdentityKey::kBootId), id.text(IdentityKey::kHost)}});
+  }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
   for (Candidate& candidate : candidates) {
@@ -149,6 +153,63 @@ void fit_clocks(RunSources* sources) {
   }
 }
 
+// Where a process of the node stands on the run's axis; nothing if none has a clock in that time namespace.
+std::optional<clock::ClockReference> reference_of(const RunSources& sources, std::uint32_t node,
+                                                  std::int64_t time_namespace) {
+  for (const SourceProcess& process : sources.processes) {
+    const bool is_comparable = process.node == node && process.clock != nullptr && !process.trace.anchors().empty() &&
+                               process.trace.identity().number(IdentityKey::kTimeNamespace) == time_namespace;
+    if (!is_comparable) continue;
+    const spool::AnchorRecord& first = process.trace.anchors().front();
+    return clock::ClockReference{first.monotonic_raw_ns, process.clock->realtime_ns(first.counter)};
+  }
+  return std::nullopt;
+}
+
+// All observers of a node get one clock, from the anchors of all.
+void fit_node_clocks(RunSources* sources) {
+  using Key = std::pair<std::uint32_t, std::int64_t>;  // node and time namespace
+  const auto key_of = [](const SourceObserver& observer) {
+    return Key{observer.node, observer.trace.identity().number(IdentityKey::kTimeNamespace)};
+  };
+  std::map<Key, std::vector<spool::AnchorRecord>> anchors;
+  for (const SourceObserver& observer : sources->observers) {
+    auto& pool = anchors[key_of(observer)];
+    pool.insert(pool.end(), observer.trace.anchors().begin(), observer.trace.anchors().end());
+  }
+  for (SourceObserver& observer : sources->observers) {
+    const Key key = key_of(observer);
+    observer.clock = clock::NodeClock::fit(anchors[key], reference_of(*sources, key.first, key.second));
+  }
+}
+
+void open_observers(const std::vector<std::string>& paths, RunSources* sources) {
+  for (const std::string& path : paths) {
+    auto trace = rundir::NodeTrace::load(path);
+    if (!trace) {
+      sources->unreadable.push_back({path, trace.error().message});
+    } else if (const std::string run = trace->identity().text(IdentityKey::kRunId); run != sources->run_id) {
+      sources->unreadable.push_back({path, path + ": is of run " + run});
+    } else {
+      sources->observers.push_back({std::move(*trace), 0, {}});
+    }
+  }
+}
+
+void sort_observers(RunSources* sources) {
+  for (SourceObserver& observer : sources->observers) {
+    const spool::SpoolIdentity& id = observer.trace.identity();
+    observer.node = sources->node_of(id.text(IdentityKey::kBootId), id.text(IdentityKey::kHost));
+  }
+  const auto order = [](const SourceObserver& observer) {
+    const auto& anchors = observer.trace.anchors();
+    return std::tuple(observer.node, anchors.empty() ? INT64_MAX : anchors.front().monotonic_raw_ns,
+                      observer.trace.path());
+  };
+  std::sort(sources->observers.begin(), sources->observers.end(),
+            [&order](const SourceObserver& a, const SourceObserver& b) { return order(a) < order(b); });
+}
+
 }  // namespace
 
 std::uint32_t RunSources::node_of(const std::string& boot_id, const std::string& host) const {
@@ -177,6 +238,7 @@ RunSources open_sources(rundir::FoundRun run) {
     sources.processes.push_back(std::move(process));
   }
   for (const std::string& path : run.foreign_spools) note_foreign(path, &sources);
+  open_observers(run.node_spools, &sources);
   leave_out_duplicates(&sources);
   std::sort(sources.processes.begin(), sources.processes.end(),
             [](const SourceProcess& a, const SourceProcess& b) { return process_order(a) < process_order(b); });
@@ -186,6 +248,8 @@ RunSources open_sources(rundir::FoundRun run) {
     process.node = sources.node_of(id.text(IdentityKey::kBootId), id.text(IdentityKey::kHost));
   }
   fit_clocks(&sources);
+  sort_observers(&sources);
+  fit_node_clocks(&sources);
   return sources;
 }
 

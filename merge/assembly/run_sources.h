@@ -8,7 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "merge/clock/node_clock.h"
 #include "merge/clock/wall_clock.h"
+#include "merge/rundir/node_trace.h"
 #include "merge/rundir/run_directory.h"
 #include "merge/rundir/spool_trace.h"
 
@@ -25,6 +27,13 @@ struct SourceProcess {
   std::int64_t task = -1;  // position in RunSources::tasks; -1: no record
   std::int32_t rank = -1;
   const clock::WallClockModel* clock = nullptr;  // null: no anchors, so no times
+};
+
+// What one observer of a node left.
+struct SourceObserver {
+  rundir::NodeTrace trace;
+  std::uint32_t node = 0;
+  clock::NodeClock clock;  // not valid: no anchors, so no times
 };
 
 // Two files that hold the same spool, of which one is left out.
@@ -47,8 +56,9 @@ struct RunSources {
   std::string directory;
   std::string run_id;
   std::vector<rundir::FoundTask> tasks;
-  std::vector<SourceProcess> processes;  // by rank (unknown last), attach time, pid
-  std::vector<SourceNode> nodes;         // by their first rank
+  std::vector<SourceProcess> processes;   // by rank (unknown last), attach time, pid
+  std::vector<SourceObserver> observers;  // by node and first anchor
+  std::vector<SourceNode> nodes;          // by their first rank
   std::vector<rundir::UnreadableFile> unreadable;
   std::vector<DuplicateSpool> duplicates;
   std::vector<ForeignSpool> foreign;

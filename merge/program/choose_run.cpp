@@ -68,7 +68,7 @@ Result<ChosenRun> choose_run(RunDirectory directory, const std::string& wanted) 
   }
   ChosenRun chosen;
   FoundRun& run = directory.runs[position];
-  if (run.tasks.empty() && run.spools.empty()) return nothing_left(directory, run);
+  if (run.tasks.empty() && run.spools.empty() && run.node_spools.empty()) return nothing_left(directory, run);
   if (directory.runs.size() == 1) {
     run.unreadable_records.insert(run.unreadable_records.end(), directory.unreadable_spools.begin(),
                                   directory.unreadable_spools.end());

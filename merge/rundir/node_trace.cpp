@@ -80,7 +80,9 @@ bool NodeTrace::take(StateKind kind, Record record) {
     case StateKind::kNodeObserver: {
       spool::NodeObserverState state{};
       if (!spool::read_state(record, &state)) return false;
+      const bool was_shared = observer_.is_shared != 0;
       if (observer_.header.bytes == 0) observer_ = state;
+      observer_.is_shared = was_shared || state.is_shared != 0 ? 1 : 0;
       return true;
     }
     case StateKind::kNicPort:

@@ -81,7 +81,7 @@ class NodeTrace {
   // Blocks whose checksum held but whose registrations did not parse.
   std::uint64_t damaged_blocks() const { return damaged_blocks_; }
 
-  // Who observes; the first record counts. All 0 if there is none.
+  // Who observes, by the first record, and whether any says that the node is shared. All 0 if there is none.
   const spool::NodeObserverState& observer() const { return observer_; }
   // By the numbers that streams and events carry.
   const std::map<std::uint32_t, NodePort>& ports() const { return ports_; }

@@ -79,6 +79,19 @@ TEST_F(NodeTraceTest, KnowsWhatWasRegistered) {
   EXPECT_EQ(trace.damaged_blocks(), 0U);
 }
 
+// Another run may come to the node later, and go.
+TEST_F(NodeTraceTest, RemembersThatTheNodeWasShared) {
+  NodeSpool spool;
+  spool::NodeObserverState again{};
+  spool.state(spool::StateKind::kNodeObserver, again);
+  EXPECT_EQ(load(spool.bytes()).observer().is_shared, 0U);
+  again.is_shared = 1;
+  spool.state(spool::StateKind::kNodeObserver, again);
+  again.is_shared = 0;
+  spool.state(spool::StateKind::kNodeObserver, again);
+  EXPECT_EQ(load(spool.bytes()).observer().is_shared, 1U);
+}
+
 TEST_F(NodeTraceTest, TakesTheLastRecordOfAPort) {
   spool_.port(0, {.name = "efa_0"});
   EXPECT_EQ(load().ports().at(0).name, "efa_0");

@@ -1,0 +1,16 @@
+// What is to be said of the observers of nodes: what they could not read, how they ended, times that nobody observed,
+// and what happened to ports and counters.
+#pragma once
+
+#include "merge/assembly/diagnostics.h"
+#include "merge/assembly/node_samples.h"
+#include "merge/assembly/run_sources.h"
+#include "merge/runfile/run_tables.h"
+
+namespace jaxprof::assembly {
+
+// After fill_counter_tables, and before times are shifted.
+void diagnose_nodes(const RunSources& sources, const NodeSamples& samples, const runfile::RunTables& run,
+                    Diagnostics* diagnostics);
+
+}  // namespace jaxprof::assembly

@@ -1,0 +1,21 @@
+#include "merge/clock/node_clock.h"
+
+#include <algorithm>
+
+namespace jaxprof::clock {
+
+NodeClock NodeClock::fit(std::span<const spool::AnchorRecord> anchors, const std::optional<ClockReference>& reference) {
+  NodeClock clock;
+  clock.wall_ = WallClockModel::fit(anchors);
+  if (!clock.is_valid() || !reference || reference->monotonic_raw_ns < 0) return clock;
+  // Both are within 0 and kLastNs, so the difference fits.
+  clock.shift_ns_ =
+      reference->axis_ns - clock.wall_.realtime_ns(static_cast<std::uint64_t>(reference->monotonic_raw_ns));
+  return clock;
+}
+
+std::int64_t NodeClock::realtime_ns(std::uint64_t raw_ns) const {
+  return std::clamp(wall_.realtime_ns(raw_ns) + shift_ns_, std::int64_t{0}, WallClockModel::kLastNs);
+}
+
+}  // namespace jaxprof::clock
