@@ -62,7 +62,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-for file in "$bin/jaxprof-exec" "$bin/jaxprof-merge" "$lib/libjaxprof-agent.so"; do
+for file in "$bin/jaxprof-exec" "$bin/jaxprof-merge" "$bin/jaxprof-probe" "$lib/libjaxprof-agent.so"; do
     [ -e "$file" ] || { echo "run.sh: no $file; build first, or say where by --build or --prefix" >&2; exit 2; }
 done
 [ -n "$out" ] || out=$(mktemp -d /tmp/jaxprof-gpu.XXXXXX)
