@@ -1,0 +1,79 @@
+#include "netsampler/node/probe_report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/netsampler/scripted_node.h"
+
+namespace jaxprof::netsampler {
+namespace {
+
+using nlohmann::json;
+
+class ProbeReportTest : public testing::Test {
+ protected:
+  json report(NicSource* nics, GpuSource* gpus) {
+    return json::parse(probe_report(nics, gpus, "n1", 5 * kSecond, &clock_));
+  }
+
+  ScriptedClock clock_;
+  ScriptedNics nics_{&clock_};
+  ScriptedGpus gpus_;
+};
+
+TEST_F(ProbeReportTest, TellsPortsWithSourceRateAndCostAndLeavesOutLostOnes) {
+  nics_.add_port("rdmap0s6", 22, 6, 100 * kMillisecond);
+  nics_.add_port("gone", 1, 1, kSecond);
+  nics_.port(1)->is_present = false;
+  nics_.read_ns = 300'001;
+  const json nic = report(&nics_, nullptr)["nic"];
+  ASSERT_EQ(nic["ports"].size(), 1U);
+  const json& port = nic["ports"][0];
+  EXPECT_EQ(port["name"], "rdmap0s6");
+  EXPECT_EQ(port["source"], "netlink");
+  EXPECT_EQ(port["hz"], 10);
+  EXPECT_EQ(port["slow_hz"], 1);
+  EXPECT_EQ(port["columns"].size(), 22U);
+  EXPECT_EQ(port["fast_columns"], 6);
+  EXPECT_EQ(port["read_us"], 301);
+}
+
+TEST_F(ProbeReportTest, TellsBoardsAndTheColumnsThatHaveValues) {
+  gpus_.next.boards = {board(0, "GPU-a")};
+  gpus_.next.rows = {gpu_row(0, 5, 700'000)};
+  const json gpu = report(nullptr, &gpus_)["gpu"];
+  ASSERT_EQ(gpu["boards"].size(), 1U);
+  EXPECT_EQ(gpu["boards"][0]["uuid"], "GPU-a");
+  EXPECT_EQ(gpu["boards"][0]["columns"].size(), 1U);
+  EXPECT_TRUE(gpu["notes"].empty());
+}
+
+TEST_F(ProbeReportTest, ADriverThatDoesNotAnswerIsWaitedForOnlySoLong) {
+  gpus_.next.boards = {board(0, "GPU-a")};
+  const json gpu = report(nullptr, &gpus_)["gpu"];
+  EXPECT_EQ(gpu["boards"].size(), 1U);
+  EXPECT_EQ(gpu["notes"][0]["kind"], "gpu-trouble");
+  EXPECT_GE(clock_.now_ns(), 105 * kSecond);
+}
+
+TEST_F(ProbeReportTest, AProbeThatHasEndedIsHeardAndNotWaitedFor) {
+  gpus_.is_alive = false;
+  gpus_.next.notes = {{spool::NodeNote::kNoGpu, "none found"}};
+  const json gpu = report(nullptr, &gpus_)["gpu"];
+  EXPECT_EQ(gpu["notes"][0]["text"], "none found");
+  EXPECT_EQ(clock_.now_ns(), 100 * kSecond);
+}
+
+TEST_F(ProbeReportTest, WhatIsNotThereHasItsReason) {
+  nics_.next()->notes.push_back({spool::NodeNote::kNoNic, "no card \xff"});
+  gpus_.reason = "no libnvidia-ml.so.1";
+  const json all = report(&nics_, &gpus_);
+  EXPECT_EQ(all["host"], "n1");
+  EXPECT_EQ(all["nic"]["notes"][0]["kind"], "no-nic");
+  EXPECT_EQ(all["gpu"]["notes"][0]["text"], "no libnvidia-ml.so.1");
+  EXPECT_EQ(report(nullptr, nullptr)["nic"]["notes"][0]["kind"], "not-sampled");
+}
+
+}  // namespace
+}  // namespace jaxprof::netsampler
