@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -10,18 +11,32 @@
 #include <vector>
 
 #include "merge/runfile/rank_ranges.h"
+#include "merge/study/human.h"
 
 namespace jaxprof::study {
 namespace {
 
 using namespace jaxprof::runfile;
 
+// First and last opening of some processes, on the run's time axis, ns.
+struct Extent {
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_ns = -1;
+  std::int64_t n = 0;
+
+  void take(std::int64_t open_ns) {
+    first_ns = std::min(first_ns, open_ns);
+    last_ns = std::max(last_ns, open_ns);
+    ++n;
+  }
+};
+
 struct Opening {
   std::vector<std::int32_t> ranks;
   std::map<std::string, std::int64_t> causes;  // "opened: step"
   std::set<std::int64_t> steps;
-  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t last_ns = -1;
+  Extent all;
+  std::map<std::uint32_t, Extent> by_node;
 };
 
 // "opened: step x4, closed: exit x1, closed: step x3; opened at step 200"
@@ -40,6 +55,23 @@ std::string cause_word(WindowCause cause) {
   return cause == WindowCause::kMissing ? "not told" : std::string(word(cause));
 }
 
+// Openings on several nodes are compared only if it is known how far their clocks are apart.
+void add_spread(Sections& out, const RunTables& run, const std::string& item, const Opening& opening) {
+  if (opening.all.n < 2) return;
+  const double bound_ns = run.attributes.clock_bound_ns;
+  if (opening.by_node.size() < 2 || !std::isnan(bound_ns)) {
+    out.amount(item, opening.all.last_ns - opening.all.first_ns, "ns",
+               opening.by_node.size() < 2 ? "" : "the nodes' clocks may be " + human_time(bound_ns) + " apart");
+    return;
+  }
+  std::int64_t widest_ns = -1;
+  for (const auto& [node, extent] : opening.by_node) {
+    if (extent.n > 1) widest_ns = std::max(widest_ns, extent.last_ns - extent.first_ns);
+  }
+  if (widest_ns < 0) return out.text(item, "unknown: the processes are on different nodes, whose clocks have no bound");
+  out.amount(item, widest_ns, "ns", "within a node at most; between nodes unknown, as their clocks have no bound");
+}
+
 }  // namespace
 
 void add_windows(Sections& out, const RunTables& run) {
@@ -56,8 +88,8 @@ void add_windows(Sections& out, const RunTables& run) {
     ++opening.causes["closed: " + cause_word(t.close_cause[i])];
     if (t.open_step[i] != kNoPayload) opening.steps.insert(t.open_step[i]);
     if (t.open_ns[i] < 0) continue;
-    opening.first_ns = std::min(opening.first_ns, t.open_ns[i]);
-    opening.last_ns = std::max(opening.last_ns, t.open_ns[i]);
+    opening.all.take(t.open_ns[i]);
+    opening.by_node[run.processes.node[t.process[i]]].take(t.open_ns[i]);
   }
   out.count("processes that opened one", static_cast<std::int64_t>(opened.size()));
   out.count("segments", static_cast<std::int64_t>(t.process.size()));
@@ -71,9 +103,7 @@ void add_windows(Sections& out, const RunTables& run) {
     const std::string name = "segment " + std::to_string(number);
     out.count(name, static_cast<std::int64_t>(opening.ranks.size()),
               rank_ranges(opening.ranks) + ": " + detail_of(opening));
-    if (opening.ranks.size() > 1 && opening.last_ns >= 0) {
-      out.amount(name + ", spread of openings", opening.last_ns - opening.first_ns, "ns");
-    }
+    add_spread(out, run, name + ", spread of openings", opening);
   }
 }
 
