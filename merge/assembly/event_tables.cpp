@@ -180,6 +180,7 @@ void add_work(const RunSources& sources, std::size_t index, const ProcessEvents&
   const match::NcclJoin join =
       match::join_kernels(process.trace, events.nccl, events.plugin, work, run->strings,
                           [&process](std::uint64_t stamp) { return process.clock->realtime_ns(stamp); });
+  diagnose_graph_kernels(process, index, work, join, run->strings, diagnostics);
   const GpuBase base = gpu->add(number, std::move(work), process.trace.gpu());
   gpu->add_segments(number, segments);
   nccl->add(number, process, events.nccl, join, base);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "agent/contract/session_page.h"
+#include "merge/runfile/word_list.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -60,6 +62,40 @@ void diagnose_gpu(const RunSources& sources, std::size_t index, const match::Gpu
   const std::uint64_t ambiguous = count_flag(work, runfile::kWorkAmbiguousTime);
   add(Severity::kWarning, "gpu.ambiguous-time", ambiguous,
       records(ambiguous, "a time that was there twice, because the wall clock was set back"));
+}
+
+void diagnose_graph_kernels(const SourceProcess& process, std::size_t index, const match::GpuWork& work,
+                            const match::NcclJoin& join, const runfile::StringTable& strings,
+                            Diagnostics* diagnostics) {
+  const spool::SpoolIdentity& id = process.trace.identity();
+  const std::string kinds = id.text(spool::IdentityKey::kTrace);
+  if (!kinds.empty() && !runfile::has_word(kinds, "nccl")) return;  // nobody asked for calls
+  std::vector<bool> is_joined(work.kernels.flags.size());
+  for (const match::NcclWork& pair : join.work) {
+    if (!pair.work.is_memop) is_joined[pair.work.row] = true;
+  }
+  std::uint64_t count = 0;
+  for (std::size_t row = 0; row < is_joined.size(); ++row) {
+    const bool is_of_window = (work.kernels.flags[row] & runfile::kWorkBeforeWindow) == 0;
+    const bool is_in_graph = work.kernels.graph_node[row] != runfile::kNoRow;
+    if (is_joined[row] || !is_of_window || !is_in_graph) continue;
+    if (match::is_nccl_kernel(strings.text(work.kernels.name[row]))) ++count;
+  }
+  if (count == 0) return;
+  constexpr std::uint32_t kToldFrom = 5;  // the first version with KernelLaunch
+  std::uint32_t version = 0;
+  for (const rundir::Communicator& comm : process.trace.communicators()) version = std::max(version, comm.api);
+  const std::string seen = version == 0 ? "had none" : "had version " + std::to_string(version);
+  const std::string why = version < kToldFrom
+                              ? "which call a graph's kernel was captured for is told by NCCL's profiler plugin of "
+                                "version 5 (NCCL 2.28) on, and the process " +
+                                    seen
+                              : "no node of theirs was made while NCCL launched for a recorded call";
+  diagnostics->add(Severity::kWarning, "call.graph-unjoined",
+                   {process.rank, static_cast<std::uint32_t>(index), process.node}, count,
+                   who(process.rank, id.text(spool::IdentityKey::kHost)) + ": " +
+                       counted(count, "kernel of NCCL's|kernels of NCCL's") + " in CUDA graphs " +
+                       (count == 1 ? "is" : "are") + " of no known call: " + why);
 }
 
 }  // namespace jaxprof::assembly

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
-#include <string>
 #include <unordered_map>
 
 #include "agent/spool/varint.h"
 #include "merge/assembly/gpu_words.h"
 #include "merge/match/api_calls.h"
 #include "merge/runfile/table_rows.h"
+#include "merge/runfile/word_list.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -269,11 +269,6 @@ void mark_launched_before(const std::vector<Segment>& segments, bool records_all
   }
 }
 
-bool traces_whole_graphs(const rundir::SpoolTrace& trace) {
-  const std::string kinds = "," + trace.identity().text(spool::IdentityKey::kTrace) + ",";
-  return kinds.find(",graph,") != std::string::npos;
-}
-
 }  // namespace
 
 match::GpuWork read_gpu_work(const rundir::SpoolTrace& trace, const clock::GpuClockModel& clock,
@@ -295,7 +290,7 @@ match::GpuWork read_gpu_work(const rundir::SpoolTrace& trace, const clock::GpuCl
   mark_outside(segments, work.api, work.api);
   mark_outside(segments, work.api, work.kernels);
   mark_outside(segments, work.api, work.memops);
-  const bool records_all_along = traces_whole_graphs(trace);
+  const bool records_all_along = runfile::has_word(trace.identity().text(spool::IdentityKey::kTrace), "graph");
   mark_launched_before(segments, records_all_along, work.kernels);
   mark_launched_before(segments, records_all_along, work.memops);
   return work;

@@ -1,6 +1,7 @@
 #include "merge/assembly/job_tables.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "merge/assembly/gpu_words.h"
@@ -11,6 +12,7 @@
 #include "merge/assembly/spool_findings.h"
 #include "merge/assembly/task_findings.h"
 #include "merge/runfile/table_rows.h"
+#include "merge/runfile/word_list.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -75,6 +77,18 @@ std::string launcher_of_ranks(const RunSources& sources) {
   return launcher;
 }
 
+// -t of all processes; each list once.
+std::string traces_of(const RunSources& sources) {
+  std::set<std::string> lists;
+  for (const SourceProcess& process : sources.processes)
+    lists.insert(process.trace.identity().text(IdentityKey::kTrace));
+  std::string text;
+  for (const std::string& list : lists) {
+    if (!list.empty()) text += (text.empty() ? "" : " | ") + list;
+  }
+  return text;
+}
+
 void fill_attributes(const RunSources& sources, RunTables* run, Diagnostics* diagnostics) {
   runfile::RunAttributes& to = run->attributes;
   to.run_id = sources.run_id;
@@ -107,10 +121,11 @@ void fill_attributes(const RunSources& sources, RunTables* run, Diagnostics* dia
                      "a world size of " + std::to_string(world_size) +
                          " cannot be and is taken as unknown: ranks that left no record go unnoticed");
   }
+  to.trace = traces_of(sources);
   to.n_nodes = static_cast<std::uint32_t>(sources.nodes.size());
   to.n_processes = static_cast<std::uint32_t>(sources.processes.size());
   for (const SourceProcess& process : sources.processes) {
-    to.n_dropped += process.trace.drop_sum() + untold_drops(sources, process);
+    to.n_dropped += process.trace.loss_sum() + untold_drops(sources, process);
   }
 }
 
@@ -186,7 +201,7 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run) 
     table.exit[row] = run->tasks.exit_code[static_cast<std::size_t>(process.task)];
   }
   table.is_complete[row] = trace.footer() ? 1 : 0;
-  table.n_dropped[row] = trace.drop_sum() + untold_drops(sources, process);
+  table.n_dropped[row] = trace.loss_sum() + untold_drops(sources, process);
   table.nvtx_instances[row] = trace.nvtx_instances();
   std::uint32_t plugin_version = 0;
   for (const rundir::Communicator& comm : trace.communicators()) plugin_version = std::max(plugin_version, comm.api);
@@ -199,6 +214,10 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run) 
     table.gpu_mode[row] = gpu_mode_of(collector->mode);
     if (collector->version > 0) table.cupti_version[row] = collector->version;
     table.gpu_note[row] = run->strings.intern(trace.text(collector->note));
+  } else if (const std::string kinds = id.text(IdentityKey::kTrace);
+             !kinds.empty() && !runfile::has_word(kinds, "cuda")) {
+    table.gpu_mode[row] = runfile::GpuMode::kNotAsked;
+    table.gpu_note[row] = run->strings.intern("-t " + kinds);
   }
 }
 

@@ -68,13 +68,20 @@ class SpoolFindings {
     }
     for (const auto& [drop, count] : trace_.drops()) {
       const std::string name = drop_name(static_cast<Drop>(drop));
+      if (rundir::is_kept(static_cast<Drop>(drop))) {
+        add(Severity::kWarning, "kept." + name, count, "has " + counted(count, "event") + " in part: " + name);
+        continue;
+      }
       if (static_cast<Drop>(drop) == Drop::kGpuUnflushed && has_footer_of(trace_, FooterReason::kSaved)) {
         add(Severity::kError, "drop." + name, count,
             "dropped " + std::to_string(count) + ": " + name +
                 ", among it GPU buffers that CUPTI still held when the process ended");
         continue;
       }
-      add(Severity::kWarning, "drop." + name, count, "dropped " + std::to_string(count) + ": " + name);
+      const bool is_pool_empty = static_cast<Drop>(drop) == Drop::kGpuBuffersFull;
+      add(Severity::kWarning, "drop." + name, count,
+          "dropped " + std::to_string(count) + ": " + name +
+              (is_pool_empty ? "; a larger --buffer-size holds more" : ""));
     }
     const std::uint64_t untold = untold_drops(sources_, process_);
     if (untold == 0) return;

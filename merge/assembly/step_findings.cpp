@@ -294,8 +294,28 @@ std::vector<std::pair<std::string, std::uint64_t>> by_count(const std::map<std::
   return sorted;
 }
 
+// " while the window (…) was open"; "" for one that always is.
+std::string while_open(const UnmarkedSteps& marks) {
+  return marks.windows.empty() ? "" : " while the window (" + marks.windows + ") was open";
+}
+
+std::string domain_words(const StepMarker& marker) {
+  if (marker.is_any_domain != 0) return "any domain";
+  if (marker.domain[0] != '\0') return "the domain " + quoted(marker.domain);
+  return "the default domain or in " + quoted(kAnnotationDomain);
+}
+
+// Ranges outside of a window are not kept, so that nobody can say what there was instead.
+std::string never_open_words(const UnmarkedSteps& marks) {
+  const std::string text = "no step is recorded, as the window (" + marks.windows + ") never opened; a step is ";
+  if (marks.marker.kind == StepMarkerKind::kXlaModule) return text + "the XLA module " + quoted(marks.marker.name);
+  return text + "an NVTX range " + quoted(marks.marker.name) + " in " + domain_words(marks.marker) +
+         (marks.marker.is_any_domain != 0 ? ""
+                                          : ": --step-marker NAME@DOMAIN names one of another domain, NAME@* of any");
+}
+
 std::string no_module_words(const UnmarkedSteps& marks) {
-  std::string text = "the XLA module " + quoted(marks.marker.name) + " was not seen to execute";
+  std::string text = "the XLA module " + quoted(marks.marker.name) + " was not seen to execute" + while_open(marks);
   if (marks.alternatives.empty()) return text + ", nor was any other: XLA marks them on GPUs";
   text += "; others were: ";
   bool is_first = true;
@@ -307,14 +327,8 @@ std::string no_module_words(const UnmarkedSteps& marks) {
 
 std::string no_range_words(const UnmarkedSteps& marks) {
   const std::string name = marks.marker.name;
-  std::string text = "no NVTX range " + quoted(name) + " was begun in ";
-  if (marks.marker.is_any_domain != 0) {
-    text += "any domain";
-  } else if (marks.marker.domain[0] != '\0') {
-    text += "the domain " + quoted(marks.marker.domain);
-  } else {
-    text += "the default domain or in " + quoted(kAnnotationDomain);
-  }
+  std::string text =
+      "no NVTX range " + quoted(name) + " was begun in " + domain_words(marks.marker) + while_open(marks);
   for (const auto& [domain, count] : by_count(marks.alternatives)) {
     text += "; " + counted(count, "range has|ranges have") + " that name in " +
             (domain.empty() ? std::string("the default domain") : "the domain " + quoted(domain)) + ": --step-marker " +
@@ -331,7 +345,9 @@ std::string no_range_words(const UnmarkedSteps& marks) {
 void diagnose_no_steps(const UnmarkedSteps& marks, Diagnostics* diagnostics) {
   if (marks.marker.kind == StepMarkerKind::kNone) return;  // as it was asked for
   const bool is_module = marks.marker.kind == StepMarkerKind::kXlaModule;
-  diagnostics->add(Severity::kInfo, "step.none", {}, 1, is_module ? no_module_words(marks) : no_range_words(marks));
+  std::string text = is_module ? no_module_words(marks) : no_range_words(marks);
+  if (!marks.was_ever_open) text = never_open_words(marks);
+  diagnostics->add(Severity::kInfo, "step.none", {}, 1, text);
 }
 
 }  // namespace jaxprof::assembly

@@ -32,6 +32,8 @@ struct RankSteps {
 struct UnmarkedSteps {
   StepMarker marker;
   std::map<std::string, std::uint64_t> alternatives;
+  std::string windows;         // of the processes that looked for it, as jaxprof-exec takes them; "": always open
+  bool was_ever_open = false;  // in one of these processes
 };
 
 // Rows from `begin` to the end of `steps` are those of one process.

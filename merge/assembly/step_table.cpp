@@ -1,5 +1,8 @@
 #include "merge/assembly/step_table.h"
 
+#include <algorithm>
+#include <string>
+
 #include "merge/assembly/window_findings.h"
 #include "merge/match/steps.h"
 #include "merge/runfile/table_rows.h"
@@ -34,6 +37,11 @@ void StepRows::add(const SourceProcess& process, const match::NvtxRanges& nvtx, 
     UnmarkedSteps& marks = marks_[process.trace.identity().text(spool::IdentityKey::kStepMarker)];
     marks.marker = marker;
     for (const auto& [name, count] : found.alternatives) marks.alternatives[name] += count;
+    const std::string window = window_words(process.trace);
+    if (marks.windows.find(window) == std::string::npos) marks.windows += (marks.windows.empty() ? "" : " | ") + window;
+    marks.was_ever_open =
+        marks.was_ever_open || window.empty() ||
+        std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return s.open_ns >= 0; });
   }
   const std::size_t begin = runfile::n_rows(run_->steps);
   add_rows(process, index, nvtx, found.steps, &run_->steps);

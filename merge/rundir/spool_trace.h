@@ -14,6 +14,7 @@
 
 #include "agent/base/clocks.h"
 #include "agent/base/result.h"
+#include "agent/contract/session_page.h"
 #include "agent/spool/event_codec.h"
 #include "agent/spool/spool_reader.h"
 #include "merge/rundir/gpu_state.h"
@@ -47,6 +48,9 @@ struct Communicator {
   std::string name;
 };
 
+// Counters of events that are recorded, and not whole: a payload was cut, CUPTI gave no times.
+bool is_kept(Drop drop);
+
 class SpoolTrace {
  public:
   // Reads everything but the events. kInputUnreadable as SpoolReader::open, or when no block says whose spool it is.
@@ -62,6 +66,8 @@ class SpoolTrace {
   // Last known value of each drop counter that is not 0, by `Drop`.
   const std::map<std::uint32_t, std::uint64_t>& drops() const { return drops_; }
   std::uint64_t drop_sum() const;
+  // The same less events that are there in part (is_kept): what the spool lacks.
+  std::uint64_t loss_sum() const;
   // Blocks whose checksum held but whose content did not parse.
   std::uint64_t damaged_blocks() const { return damaged_blocks_; }
   // Strings that the process lost or that the file does not have are "(lost string)".

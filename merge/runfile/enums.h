@@ -70,7 +70,7 @@ enum class NcclSource : std::uint8_t {
 enum class NvtxKind : std::uint8_t { kPushPop, kStartEnd, kMark, kMissing = 255 };
 enum class StepSource : std::uint8_t { kPayload, kOrdinal, kXlaModule, kMissing = 255 };
 enum class Severity : std::uint8_t { kInfo, kWarning, kError, kMissing = 255 };
-enum class GpuMode : std::uint8_t { kNone, kShared, kAlone, kUnavailable, kMissing = 255 };
+enum class GpuMode : std::uint8_t { kNone, kShared, kAlone, kUnavailable, kNotAsked, kMissing = 255 };
 enum class MemopKind : std::uint8_t {
   kHtoD,
   kDtoH,
@@ -167,7 +167,7 @@ JAXPROF_ENUM_WORDS(NvtxKind, "nvtx_kind", "push_pop", "start_end", "mark");
 JAXPROF_ENUM_WORDS(StepSource, "step_source", "payload", "ordinal", "xla_module");
 JAXPROF_ENUM_WORDS(Severity, "severity", "info", "warning", "error");
 JAXPROF_ENUM_WORDS(TaskState, "task_state", "profiled", "unprofiled", "no_agent", "missing", "failed");
-JAXPROF_ENUM_WORDS(GpuMode, "gpu_mode", "none", "shared", "alone", "unavailable");
+JAXPROF_ENUM_WORDS(GpuMode, "gpu_mode", "none", "shared", "alone", "unavailable", "not_asked");
 JAXPROF_ENUM_WORDS(MemopKind, "memop_kind", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH",
                    "PtoP", "memset", "unknown");
 JAXPROF_ENUM_WORDS(MemoryKind, "memory_kind", "pageable", "pinned", "device", "array", "managed", "device_static",

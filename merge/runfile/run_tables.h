@@ -69,6 +69,7 @@ struct RunAttributes {
   std::string output_template;
   std::string step_marker;  // "" if the spools do not say
   std::string window;       // "" for one that is always open
+  std::string trace;        // -t of each task, joined by " | "; "" if the spools do not say
 };
 
 // /job/tasks: one row a task that the launcher started or should have started.

@@ -415,6 +415,9 @@ void for_each_attribute(Attributes& a, auto&& visit) {
           "window", "text",
           "when events were kept, as jaxprof-exec takes it; those of different tasks joined by a bar; empty: always"},
       a.window);
+  visit(AttributeSpec{"trace", "text",
+                      "what was recorded, as -t takes it; those of different tasks joined by a bar; empty: not told"},
+        a.trace);
 }
 
 }  // namespace jaxprof::runfile

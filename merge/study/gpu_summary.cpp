@@ -51,9 +51,15 @@ void add_modes(Sections& out, const RunTables& run) {
   }
   for (const auto& [key, ranks] : modes) {
     const auto& [mode, detail] = key;
-    const std::string name = mode == GpuMode::kMissing ? "not told" : std::string(word(mode));
-    out.count("recorded, " + name, static_cast<std::int64_t>(ranks.size()),
-              rank_ranges(ranks) + (detail.empty() ? "" : ": " + detail));
+    std::string name = "recorded, " + std::string(word(mode));
+    std::string reason = detail;
+    if (mode == GpuMode::kMissing) {
+      name = "recorded, not told";
+      if (reason.empty()) reason = "CUDA was not used there, or --cupti off";
+    }
+    if (mode == GpuMode::kNotAsked) name = "not asked for";
+    out.count(name, static_cast<std::int64_t>(ranks.size()),
+              rank_ranges(ranks) + (reason.empty() ? "" : ": " + reason));
   }
 }
 

@@ -13,6 +13,7 @@ Result<Table> answer(const Options& options) {
   if (!reader) return tl::unexpected(reader.error());
   const auto run = reader->read(options.study->is_wanted);
   if (!run) return tl::unexpected(run.error());
+  if (const auto known = check_ranks(*run, options.filters); !known) return tl::unexpected(known.error());
   Table table = options.study->compute(*run, options.filters);
   table.parameters.emplace_back("run_file", options.run_file);
   if (options.filters.op) table.parameters.emplace_back("op", std::string(runfile::word(*options.filters.op)));

@@ -109,7 +109,7 @@ Kinds collect(const RunTables& run, const StudyOptions& options) {
   return kinds;
 }
 
-// Median over the whole, ungrouped instances of S / (shortest member); none without one.
+// S / (median over the whole, ungrouped instances of their shortest member's time); none without one.
 std::optional<double> median_algbw(const RunTables& run, const Kind& kind, const Times& times) {
   if (kind.size_bytes == kNoRow) return std::nullopt;
   std::vector<std::int64_t> fastest_ns;
@@ -224,6 +224,9 @@ std::string verdict_of(const Kinds& kinds) {
 }
 
 std::string why_empty(const RunTables& run, const StudyOptions& options) {
+  if (run.nccl.coll.empty() && !is_asked_for(run, "nccl")) {
+    return "the run file has no NCCL calls: -t " + run.attributes.trace + " did not ask for them; add nccl to it";
+  }
   if (run.nccl.coll.empty()) {
     return "the run file has no NCCL calls: neither NCCL's profiler plugin nor its NVTX ranges reported one; "
            "jaxprof-study summary lists what is missing";

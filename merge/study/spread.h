@@ -35,9 +35,10 @@ inline constexpr Study kSpread = {
               t below does not; if they are far apart, do not trust the clocks.
   size        nccl-tests' size S: count x type size for AllReduce, Broadcast, Reduce, Send, Recv; that times the number of
               ranks for AllGather, ReduceScatter, AllToAll, Gather, Scatter.
-  algbw       S / t in GB/s (10^9 bytes a second), t = the shortest GPU time among an instance's members: the last to
-              arrive waits for nobody, and no clock is needed. Median over the instances of which all members have a GPU
-              time and none shared its kernel with other calls. Empty without GPU times: host times say nothing of it.
+  algbw       S / t in GB/s (10^9 bytes a second). Of each instance the shortest GPU time among its members: the last to
+              arrive waits for nobody, and no clock is needed. t is the median of these times over the instances of which
+              all members have one and none shared its kernel with other calls; so this is the bandwidth of the median
+              time, not the median of bandwidths. Empty without GPU times: host times say nothing of it.
   busbw       algbw x f, f = 2(n-1)/n for AllReduce; (n-1)/n for AllGather, ReduceScatter, AllToAll, Gather, Scatter; 1 for
               Broadcast, Reduce; n = ranks. Send and Recv have neither: what a single one took is not known, since it
               mostly shares its kernel with others, and waits there for its peer.

@@ -1,9 +1,14 @@
 // The list of studies.
 #include "merge/study/study.h"
 
+#include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include "agent/contract/rank_selection.h"
+#include "merge/runfile/rank_ranges.h"
+#include "merge/runfile/word_list.h"
 #include "merge/study/spread.h"
 #include "merge/study/summary.h"
 
@@ -24,6 +29,26 @@ const Study* find_study(std::string_view name) {
 bool is_rank_wanted(std::int32_t rank, const StudyOptions& options) {
   if (options.ranks.empty()) return true;
   return rank >= 0 && number_list_contains(options.ranks.c_str(), static_cast<std::uint64_t>(rank));
+}
+
+Status check_ranks(const runfile::RunTables& run, const StudyOptions& options) {
+  const std::vector<std::int32_t>& ranks = run.processes.rank;
+  const auto is_wanted = [&options](std::int32_t rank) { return is_rank_wanted(rank, options); };
+  if (options.ranks.empty() || std::any_of(ranks.begin(), ranks.end(), is_wanted)) return {};
+  return fail(ErrorCode::kUsage, "--ranks " + options.ranks + ": the run file has none of these; it has " +
+                                     (ranks.empty() ? "no ranks" : runfile::rank_ranges(ranks)));
+}
+
+bool is_asked_for(const runfile::RunTables& run, std::string_view kind) {
+  constexpr std::string_view kBar = " | ";
+  std::string_view lists = run.attributes.trace;
+  if (lists.empty()) return true;
+  for (;;) {
+    const std::size_t bar = lists.find(kBar);
+    if (runfile::has_word(lists.substr(0, bar), kind)) return true;
+    if (bar == std::string_view::npos) return false;
+    lists.remove_prefix(bar + kBar.size());
+  }
 }
 
 }  // namespace jaxprof::study

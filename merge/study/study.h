@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "agent/base/result.h"
 #include "merge/runfile/run_file_reader.h"
 #include "merge/study/table.h"
 
@@ -32,5 +33,11 @@ const Study* find_study(std::string_view name);
 
 // Whether `rank` passes --ranks; a rank that is missing (-1) passes only without it.
 bool is_rank_wanted(std::int32_t rank, const StudyOptions& options);
+
+// kUsage if --ranks names none of the ranks that the run file has.
+Status check_ranks(const runfile::RunTables& run, const StudyOptions& options);
+
+// Did -t of one of the tasks ask for that kind? True also where the spools do not tell.
+bool is_asked_for(const runfile::RunTables& run, std::string_view kind);
 
 }  // namespace jaxprof::study

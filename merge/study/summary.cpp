@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <initializer_list>
 #include <map>
-#include <numeric>
-#include <set>
 #include <utility>
 
 #include "merge/clock/clock_words.h"
@@ -18,6 +15,7 @@
 #include "merge/study/gpu_summary.h"
 #include "merge/study/sections.h"
 #include "merge/study/step_summary.h"
+#include "merge/study/summary_verdict.h"
 #include "merge/study/window_summary.h"
 
 namespace jaxprof::study {
@@ -257,70 +255,11 @@ void add_clocks(Sections& out, const RunTables& run) {
   out.text("alignment", clock::clock_words(or_unknown(a.clock_method), a.clock_bound_ns, a.n_nodes));
 }
 
-std::string plural(std::uint64_t n, const char* noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
-}
-
-// The tasks, or where those are unknown the processes, that have a finding of one of `codes`.
-std::size_t n_tasks_with(const RunTables& run, std::initializer_list<std::string_view> codes) {
-  const DiagnosticTable& d = run.diagnostics;
-  std::set<std::pair<std::uint32_t, std::int64_t>> tasks;  // task, or process and rank
-  for (std::size_t i = 0; i < d.code.size(); ++i) {
-    if (std::find(codes.begin(), codes.end(), run.strings.text(d.code[i])) == codes.end()) continue;
-    const std::uint32_t process = d.process[i];
-    const bool has_task = process < run.processes.task.size() && run.processes.task[process] != kNoIndex;
-    if (has_task) {
-      tasks.emplace(run.processes.task[process], -2);
-    } else {
-      tasks.emplace(process, d.rank[i]);
-    }
-  }
-  return tasks.size();
-}
-
-// What makes the run less than it should be, first of all: "partial: 16 of 16 tasks cut; ".
-std::string faults_of(const RunTables& run) {
-  const DiagnosticTable& d = run.diagnostics;
-  const std::size_t n_tasks = std::max<std::size_t>(run.tasks.task.size(), 1);
-  std::string text;
-  if (std::find(d.severity.begin(), d.severity.end(), Severity::kError) != d.severity.end()) {
-    std::string what;
-    const auto add = [&](std::size_t n, const char* word) {
-      if (n > 0) what += fmt::format("{}{} of {} {}", what.empty() ? "" : ", ", n, plural(n_tasks, "task"), word);
-    };
-    add(n_tasks_with(run, {"spool.cut", "spool.short"}), "cut");
-    add(n_tasks_with(run, {"rank.missing", "rank.failed"}), "missing");
-    add(n_tasks_with(run, {"recording.failed"}), "not recorded to the end");
-    text += "partial: " + (what.empty() ? "errors are listed under diagnostics" : what) + "; ";
-  }
-  std::set<std::int32_t> stopped;
-  for (std::size_t i = 0; i < d.code.size(); ++i) {
-    if (run.strings.text(d.code[i]) == "recording.stopped") stopped.insert(d.rank[i]);
-  }
-  if (!stopped.empty()) text += "recording stopped on " + plural(stopped.size(), "rank") + "; ";
-  const auto& events = run.processes.n_events;
-  const auto kept = static_cast<double>(std::accumulate(events.begin(), events.end(), std::uint64_t{0}));
-  const auto dropped = static_cast<double>(run.attributes.n_dropped);
-  constexpr double kLargeLoss = 0.01;
-  if (dropped > kLargeLoss * (kept + dropped)) {
-    text += fmt::format("{:.1f} % of the events dropped; ", 100 * dropped / (kept + dropped));
-  }
-  return text;
-}
-
-std::string verdict_of(const RunTables& run, const CallCounts& counts) {
-  const auto is_profiled = [](TaskState state) { return state == TaskState::kProfiled; };
-  const auto n_profiled = std::count_if(run.tasks.state.begin(), run.tasks.state.end(), is_profiled);
-  const auto n_partial = std::count_if(run.collectives.flags.begin(), run.collectives.flags.end(),
-                                       [](std::uint16_t flags) { return (flags & kInstancePartial) != 0; });
-  const std::string nothing = run.processes.process.empty() ? "no task recorded anything; " : "";
-  std::string text = faults_of(run) + nothing +
-                     fmt::format("{} of {} profiled on {}; {}, {} matched to {}", n_profiled,
-                                 plural(run.tasks.state.size(), "task"), plural(run.attributes.n_nodes, "node"),
-                                 plural(static_cast<std::uint64_t>(counts.n_calls), "NCCL call"), counts.n_matched,
-                                 plural(run.collectives.flags.size(), "instance"));
-  if (n_partial > 0) text += fmt::format(" ({} partial)", n_partial);
-  return text + "; " + plural(run.attributes.n_dropped, "event") + " dropped";
+// What add_calls cannot count in the calls: kernels in graphs that none of them has.
+void add_unjoined_graphs(Sections& out, const RunTables& run) {
+  const auto by_code = causes(run, false);
+  const auto cause = by_code.find("call.graph-unjoined");
+  if (cause != by_code.end()) out.count("NCCL kernels in graphs, without call", cause->second.n, cause->second.text);
 }
 
 }  // namespace
@@ -358,6 +297,7 @@ Table summary(const RunTables& run, const StudyOptions& options) {
   add_events(out, run, counts);
   add_steps(out, run);
   add_calls(out, run, counts);
+  add_unjoined_graphs(out, run);
   add_gpus(out, run);
   add_windows(out, run);
   add_instances(out, run);

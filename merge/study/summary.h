@@ -27,10 +27,12 @@ inline constexpr Study kSummary = {"summary",
               is taken for its k-th call, which is approximate. grouped: it shared a group call with other calls.
               Every call is one of three: matched to an instance; point-to-point, a Send or Recv of the user's, of which
               there are no instances; or unmatched, with the reason.
+              NCCL kernels in graphs, without call: those of CUDA graphs that no path gave to a call, with the reason.
   gpus        devices, who recorded them, and what is wrong with the records. residual: by how much a reading of CUPTI's
               clock lies off the line between its neighbours, at most.
   windows     when events were kept. opened at: the step that opened a segment, where one did. spread of openings: last
-              minus first opening of a segment over the processes, on the run's time axis.
+              minus first opening of a segment over the processes, on the run's time axis; where the nodes' clocks have no
+              known bound, the largest within a node.
   instances   collective calls matched over the members of their communicator by (communicator, function, sequence).
               partial: not every member was seen. mismatch: members disagree about type, size or reduction. unresolved: its
               members are on several nodes whose clocks have no known bound, so which one came last is not known.

@@ -280,6 +280,36 @@ TEST(GpuTables, ReplaysOfTheLostArePlacedButNotMatched) {
   EXPECT_THAT(findings(run, "call.replay-after-loss"), ElementsAre(HasSubstr("lost GPU records")));
 }
 
+TEST(GpuTables, GraphsThatNoCallIsKnownOfAreCountedWithTheReason) {
+  for (const bool has_plugin : {false, true}) {
+    test::NcclRecording recording(0, 1, has_plugin);
+    recording.thread(1, 501);
+    recording.lane(1, 0, 13, kStream);
+    recording.range("ncclAllReduce", 100, 200, 64);  // while the graph was captured
+    for (std::uint64_t k = 0; k < 3; ++k) {
+      recording.kernel("ncclDevKernel_AllReduce", 1'000'001'000 + 100 * k, 50, 1, 70 + k, 60);
+      recording.kernel("gemm", 1'000'001'050 + 100 * k, 50, 1, 70 + k, 61);
+    }
+    const std::string reason = has_plugin ? "no node of theirs was made" : "and the process had none";
+    EXPECT_THAT(
+        findings(alone(recording), "call.graph-unjoined"),
+        ElementsAre(testing::AllOf(HasSubstr("rank 0 on n0: 3 kernels of NCCL's in CUDA graphs"), HasSubstr(reason))));
+    recording.set(spool::IdentityKey::kTrace, "cuda,nvtx");
+    EXPECT_THAT(findings(alone(recording), "call.graph-unjoined"), testing::IsEmpty()) << "nobody asked for calls";
+  }
+}
+
+TEST(GpuTables, GpusThatNobodyAskedForAreSaidToBe) {
+  test::NcclRecording recording(0, 1);
+  recording.set(spool::IdentityKey::kTrace, "nvtx,nccl");
+  runfile::RunTables run = alone(recording);
+  EXPECT_EQ(run.attributes.trace, "nvtx,nccl");
+  EXPECT_EQ(run.processes.gpu_mode[0], runfile::GpuMode::kNotAsked);
+  EXPECT_EQ(run.strings.text(run.processes.gpu_note[0]), "-t nvtx,nccl");
+  recording.set(spool::IdentityKey::kTrace, "cuda,nvtx,nccl");
+  EXPECT_EQ(alone(recording).processes.gpu_mode[0], runfile::GpuMode::kMissing) << "CUDA may not have been used";
+}
+
 TEST(GpuTables, AReplayOfAPartIsPartOfTheReplay) {
   test::NcclRecording recording(0, 2);
   recording.lane(1, 0, 13, kStream);

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "merge/assembly/run_sources.h"
+#include "merge/assembly/window_findings.h"
+#include "merge/assembly/windows.h"
 #include "tests/unit/assembly/assembled_folder.h"
 
 namespace jaxprof::assembly {
@@ -71,6 +74,20 @@ TEST(WindowFindings, AWindowThatNeverOpenedIsSaidAndItsStepsAreNotMissed) {
   EXPECT_THAT(run.segments.process, ElementsAre(0u));
 }
 
+TEST(WindowFindings, WhyThereAreNoStepsTellsOfTheWindow) {
+  const std::string window = "(--capture-range steps:2-3 --capture-range-end stop)";
+  EXPECT_THAT(findings(merged({Windowed(0, "steps:2-3")}), "step.none"),
+              ElementsAre("no step is recorded, as the window " + window +
+                          " never opened; a step is an NVTX range \"step\" in the default domain or in \"jaxprof\": "
+                          "--step-marker NAME@DOMAIN names one of another domain, NAME@* of any"));
+  Windowed without(0, "nvtx:train");
+  without.segment(0, true, WindowCause::kRange, 1000);
+  without.segment(0, false, WindowCause::kRange, 1100);
+  EXPECT_THAT(findings(merged({without}), "step.none"),
+              ElementsAre(HasSubstr("\"jaxprof\" while the window (--capture-range nvtx:train --capture-range-end "
+                                    "stop) was open; mark each step")));
+}
+
 TEST(WindowFindings, AWindowThatWasOpenAtTheEndIsSaid) {
   Windowed range(0, "nvtx:train");
   range.segment(0, true, WindowCause::kRange, 1000);
@@ -109,13 +126,34 @@ TEST(WindowFindings, WindowsOfTheProfilersCallsAreComparedByTheirFirstSteps) {
               ElementsAre(HasSubstr("at step 5 on rank 0, 6 on rank 1")));
 }
 
-TEST(WindowFindings, SaysWhichRanksTimeWindowOpenedLate) {
-  const auto rank = [](std::int64_t number, std::uint64_t at) {
-    Windowed window(number, "none", 1'000'000'000);
-    window.set(IdentityKey::kStepMarker, "none");
-    window.segment(0, true, WindowCause::kDelay, at);
-    return window;
+Windowed delayed_rank(std::int64_t number, std::uint64_t at) {
+  Windowed window(number, "none", 1'000'000'000);
+  window.set(IdentityKey::kStepMarker, "none");
+  window.segment(0, true, WindowCause::kDelay, at);
+  return window;
+}
+
+TEST(WindowFindings, BetweenNodesAWindowIsLateBeyondTheClocksBound) {
+  test::RunFolder folder;
+  for (const std::int64_t i : {0, 1}) {
+    folder.add_rank(delayed_rank(i, i == 0 ? 1000 : 8'001'000), i, 2, "n" + std::to_string(i));
+  }
+  const RunSources sources = open_sources(rundir::read_run_directory(folder.path())->runs.at(0));
+  std::vector<std::vector<Segment>> segments;
+  for (const SourceProcess& process : sources.processes) segments.push_back(segments_of(process.trace, *process.clock));
+  const auto late = [&](double bound_ns) {
+    runfile::RunTables run;
+    run.attributes.clock_bound_ns = bound_ns;
+    Diagnostics diagnostics(&run);
+    diagnose_windows(sources, segments, run, &diagnostics);
+    return findings(run, "window.late");
   };
+  EXPECT_THAT(late(2.9e6), ElementsAre(testing::EndsWith("opened within 8.0 ms, rank 1 on n1 last")));
+  EXPECT_THAT(late(3.1e6), IsEmpty()) << "5 ms late, and the clocks may be 3.1 ms apart";
+}
+
+TEST(WindowFindings, SaysWhichRanksTimeWindowOpenedLate) {
+  const auto rank = delayed_rank;
   EXPECT_THAT(codes(merged({rank(0, 1000), rank(1, 4'000'000)})), IsEmpty());
   EXPECT_THAT(codes(merged({rank(0, 1000), rank(1, 8'001'000)})), IsEmpty()) << "two clocks without a bound";
   test::RunFolder one_node;

@@ -67,6 +67,27 @@ TEST(Spread, LeavesBandwidthEmptyWithTheReasonWithoutGpuTimes) {
   EXPECT_THAT(table.notes, testing::Contains(HasSubstr("algbw and busbw are empty: bandwidth needs GPU times")));
 }
 
+TEST(Spread, SaysThatNobodyAskedForCalls) {
+  runfile::RunTables run = run_of({{}});
+  EXPECT_THAT(spread(run, {}).empty_reason, HasSubstr("neither NCCL's profiler plugin nor"));
+  run.attributes.trace = "cuda,nvtx | nvtx";
+  EXPECT_EQ(spread(run, {}).empty_reason,
+            "the run file has no NCCL calls: -t cuda,nvtx | nvtx did not ask for them; add nccl to it");
+  run.attributes.trace = "cuda,nvtx | nvtx,nccl";
+  EXPECT_THAT(spread(run, {}).empty_reason, HasSubstr("neither NCCL's profiler plugin nor"));
+}
+
+TEST(Spread, RefusesRanksOfWhichTheRunHasNone) {
+  StudyOptions options;
+  options.ranks = "7,9-12";
+  const auto status = check_ranks(run_of({{{}}, {{}}}), options);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kUsage);
+  EXPECT_EQ(status.error().message, "--ranks 7,9-12: the run file has none of these; it has ranks 0-1");
+  options.ranks = "1-1023";
+  EXPECT_TRUE(check_ranks(run_of({{{}}, {{}}}), options));
+}
+
 TEST(Spread, TakesGpuTimesAndTheFastestMembersBandwidth) {
   // instance 0: fastest 500 ns, instance 1: fastest 250 ns; median 375 ns; S = 3000 B, n = 2: f = 1
   const Table table = spread(run_of({{{.size_bytes = 3000, .gpu_ns = 500}, {.size_bytes = 3000, .gpu_ns = 900}},

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "merge/runfile/rank_ranges.h"
 #include "merge/runfile/table_rows.h"
 #include "merge/study/render.h"
@@ -81,10 +83,29 @@ TEST(Summary, TellsOfGpusAndWindows) {
   const auto rows = lines(summary(sample_run()));
   EXPECT_THAT(rows, Contains("gpus|devices|1|1 x puppet GPU"));
   EXPECT_THAT(rows, Contains("gpus|recorded, alone|1|rank 0: CUPTI 13.0.1"));
-  EXPECT_THAT(rows, Contains("gpus|recorded, not told|2|ranks 1-2"));
+  EXPECT_THAT(rows, Contains("gpus|recorded, not told|2|ranks 1-2: CUDA was not used there, or --cupti off"));
   EXPECT_THAT(rows, Contains("gpus|kernels|1|"));
   EXPECT_THAT(rows, Contains("gpus|without time|0|"));
   EXPECT_THAT(rows, Contains("windows|segment 0|1|rank 0: closed: not told x1, opened: step x1; opened at step -1"));
+}
+
+TEST(Summary, ComparesOpeningsOfNodesOnlyWhereTheirClocksAllowIt) {
+  runfile::RunTables run = test::run_of({{{}}, {{}}, {{}}});
+  run.processes.node = {0, 0, 1};
+  runfile::resize_rows(run.segments, 3);
+  run.segments.process = {0, 1, 2};
+  run.segments.segment = {0, 0, 0};
+  run.segments.open_ns = {1000, 1500, 9000};
+  const char* item = "windows|segment 0, spread of openings|";
+  EXPECT_THAT(lines(summary(run)), Contains(item + std::string("500|within a node at most; between nodes unknown, as "
+                                                               "their clocks have no bound")));
+  run.attributes.clock_bound_ns = 2000;
+  EXPECT_THAT(lines(summary(run)), Contains(item + std::string("8000|the nodes' clocks may be 2 µs apart")));
+  run.attributes.clock_bound_ns = std::numeric_limits<double>::quiet_NaN();
+  run.processes.node = {0, 1, 2};
+  EXPECT_THAT(lines(summary(run)), Contains(HasSubstr(item + std::string("|unknown: the processes are on different"))));
+  run.processes.node = {0, 0, 0};
+  EXPECT_THAT(lines(summary(run)), Contains(item + std::string("8000|")));
 }
 
 TEST(Summary, CountsEventsCallsAndInstances) {
@@ -191,6 +212,24 @@ TEST(Summary, SaysFirstThatARunIsPartialOrStopped) {
   add_finding(&run, runfile::Severity::kError, "spool.cut", 2);
   EXPECT_THAT(summary(run).verdict,
               testing::StartsWith("partial: 2 of 4 tasks cut; recording stopped on 1 rank; 3 of 4 tasks"));
+}
+
+TEST(Summary, SaysFirstThatGpusWereNotRecordedThoughAskedFor) {
+  runfile::RunTables run = sample_run();
+  run.attributes.n_dropped = 0;
+  run.processes.gpu_mode[1] = runfile::GpuMode::kUnavailable;
+  EXPECT_THAT(summary(run).verdict, testing::StartsWith("GPUs of 1 process not recorded; 3 of 4 tasks"));
+  run.processes.gpu_mode[2] = runfile::GpuMode::kUnavailable;
+  EXPECT_THAT(summary(run).verdict, testing::StartsWith("GPUs of 2 processes not recorded; 3 of 4 tasks"));
+  run.processes.gpu_mode[2] = runfile::GpuMode::kNotAsked;
+  run.processes.gpu_note[2] = run.strings.intern("-t nvtx");
+  EXPECT_THAT(lines(summary(run)), Contains("gpus|not asked for|1|rank 2: -t nvtx"));
+}
+
+TEST(Summary, CountsKernelsOfGraphsThatNoCallHas) {
+  runfile::RunTables run = test::run_of({{{}}});
+  add_finding(&run, runfile::Severity::kWarning, "call.graph-unjoined", 0);
+  EXPECT_THAT(lines(summary(run)), Contains("calls|NCCL kernels in graphs, without call|1|rank 0 says so"));
 }
 
 TEST(Summary, ListsEveryFindingIfAsked) {
