@@ -1,4 +1,5 @@
-// jaxprof: commands around profiled jobs. `collect` brings in what killed tasks left on a node.
+// jaxprof: commands around profiled jobs. `collect` brings in what killed tasks left on a node; `doctor` says what can
+// be recorded of one.
 
 #include <signal.h>
 #include <unistd.h>
@@ -15,7 +16,9 @@
 #include "agent/contract/run_layout.h"
 #include "launcher/collect/account.h"
 #include "launcher/collect/collect_task.h"
+#include "launcher/collect/doctor.h"
 #include "launcher/collect/left_task.h"
+#include "launcher/collect/node_report.h"
 #include "launcher/collect/options.h"
 #include "launcher/node.h"
 
@@ -69,11 +72,31 @@ Status collect(const CollectOptions& options) {
   return {};
 }
 
+constexpr unsigned kSamplerLimit_s = 90;  // it waits half a minute for GPUs
+
+Status examine_node(bool is_json) {
+  const auto probe = ask_sampler(sampler_path(), kSamplerLimit_s);
+  if (!probe) return tl::unexpected(probe.error());
+  const auto report = report_node(*probe);
+  if (!report) return tl::unexpected(report.error());
+  if (auto printed = print(is_json ? *probe : report->text); !printed) return printed;
+  if (!report->is_fit) return fail(ErrorCode::kNodeNotReady, "not all of this node can be recorded");
+  return {};
+}
+
 Status run(std::vector<std::string> arguments) {
   signal(SIGPIPE, SIG_IGN);
-  const auto options = parse_collect_options(std::move(arguments));
-  if (!options) return tl::unexpected(options.error());
-  return options->text.empty() ? collect(*options) : print(options->text);
+  const auto invocation = parse_invocation(std::move(arguments));
+  if (!invocation) return tl::unexpected(invocation.error());
+  switch (invocation->command) {
+    case Command::kCollect:
+      return collect(invocation->collect);
+    case Command::kDoctor:
+      return examine_node(invocation->is_json);
+    case Command::kText:
+      return print(invocation->text);
+  }
+  return {};
 }
 
 }  // namespace

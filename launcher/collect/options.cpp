@@ -5,36 +5,62 @@
 #include <algorithm>
 
 namespace jaxprof::launcher {
+namespace {
 
-Result<CollectOptions> parse_collect_options(std::vector<std::string> arguments) {
-  CollectOptions options;
-  CLI::App app("Looks after profiled jobs.", "jaxprof");
-  app.set_version_flag("--version", "jaxprof " JAXPROF_VERSION);
-  app.require_subcommand(1);
-  CLI::App* collect = app.add_subcommand(
+CLI::App* add_collect(CLI::App* app, CollectOptions* options) {
+  CLI::App* collect = app->add_subcommand(
       "collect",
       "Brings into DIRECTORY what killed tasks of its runs left on this node. Tasks whose wrapper lives are left\n"
       "alone. It may be called at any time, again, and by several at once; it takes the user who ran the job. On\n"
       "all nodes of a job:\n"
       "  srun --overlap --mem=0 --gres=none -N$SLURM_JOB_NUM_NODES -n$SLURM_JOB_NUM_NODES jaxprof collect DIRECTORY");
-  collect->add_option("DIRECTORY", options.directory, "the directory that jaxprof-exec -o named")->required();
-  collect->add_option("--run", options.run, "only this run: JOB.STEP.RESTART");
-  collect->add_flag("--dry-run", options.is_dry_run, "say what would be collected");
-  collect->add_flag("--quiet", options.is_quiet, "say nothing but what could not be collected");
+  collect->add_option("DIRECTORY", options->directory, "the directory that jaxprof-exec -o named")->required();
+  collect->add_option("--run", options->run, "only this run: JOB.STEP.RESTART");
+  collect->add_flag("--dry-run", options->is_dry_run, "say what would be collected");
+  collect->add_flag("--quiet", options->is_quiet, "say nothing but what could not be collected");
   collect->footer(
       "Exit status: 0 done, also if there was nothing to do; 2 usage; 3 DIRECTORY cannot be read or holds no run;\n"
       "4 something could not be collected, which is named with its place and the reason; 5 output not written.");
+  return collect;
+}
+
+CLI::App* add_doctor(CLI::App* app, bool* is_json) {
+  CLI::App* doctor = app->add_subcommand(
+      "doctor",
+      "Says what could be recorded of this node's network ports and GPUs: what there is, where and how often it is\n"
+      "read, and why not in a better way. It takes up to half a minute where GPUs have to be set up first. On all "
+      "nodes:\n"
+      "  srun -N$SLURM_JOB_NUM_NODES -n$SLURM_JOB_NUM_NODES -l jaxprof doctor");
+  doctor->add_flag("--json", *is_json, "as JSON");
+  doctor->footer(
+      "Exit status: 0 all that is there can be recorded; 2 usage; 5 output not written; 6 something that is there\n"
+      "cannot be recorded (rows that begin with FAULT).");
+  return doctor;
+}
+
+}  // namespace
+
+Result<Invocation> parse_invocation(std::vector<std::string> arguments) {
+  Invocation invocation;
+  CLI::App app("Looks after nodes and profiled jobs.", "jaxprof");
+  app.set_version_flag("--version", "jaxprof " JAXPROF_VERSION);
+  app.require_subcommand(1);
+  const CLI::App* collect = add_collect(&app, &invocation.collect);
+  add_doctor(&app, &invocation.is_json);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
-    options.text = app.help();
+    invocation.text = app.help();
+    return invocation;
   } catch (const CLI::CallForVersion&) {
-    options.text = app.version() + "\n";
+    invocation.text = app.version() + "\n";
+    return invocation;
   } catch (const CLI::ParseError& error) {
     return fail(ErrorCode::kUsage, std::string(error.what()) + " (--help lists the options)");
   }
-  return options;
+  invocation.command = collect->parsed() ? Command::kCollect : Command::kDoctor;
+  return invocation;
 }
 
 }  // namespace jaxprof::launcher

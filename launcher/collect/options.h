@@ -9,14 +9,22 @@
 namespace jaxprof::launcher {
 
 struct CollectOptions {
-  std::string text;  // not "": to be printed, and nothing else is to be done (help, version)
   std::string directory;
   std::string run;  // "": all runs of the directory
   bool is_quiet = false;
   bool is_dry_run = false;
 };
 
+enum class Command { kCollect, kDoctor, kText };
+
+struct Invocation {
+  Command command = Command::kText;
+  std::string text;        // kText: to be printed, and nothing else is to be done (help, version)
+  CollectOptions collect;  // kCollect
+  bool is_json = false;    // kDoctor: print what the sampler said, as it is
+};
+
 // `arguments` without the program's name. kUsage for every fault.
-Result<CollectOptions> parse_collect_options(std::vector<std::string> arguments);
+Result<Invocation> parse_invocation(std::vector<std::string> arguments);
 
 }  // namespace jaxprof::launcher

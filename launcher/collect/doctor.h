@@ -1,0 +1,18 @@
+// `jaxprof doctor`: is this node fit to be profiled? It asks the observer's own program, which reads what it would read
+// in a job, with the rights that this user has here.
+#pragma once
+
+#include <string>
+
+#include "agent/base/result.h"
+
+namespace jaxprof::launcher {
+
+// What `program --probe` writes to its standard output. kNodeNotReady, with the reason, if it cannot be started, fails,
+// or has not ended after `limit_s`.
+Result<std::string> ask_sampler(const std::string& program, unsigned limit_s);
+
+// jaxprof-netsampler, beside this program.
+std::string sampler_path();
+
+}  // namespace jaxprof::launcher
