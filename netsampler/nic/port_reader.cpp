@@ -57,6 +57,7 @@ class PortOpening {
     const std::vector<std::string> names = list_directory(folder);
     if (reader_.driver.empty()) recognize(names);
     add_files(folder, CounterPlace::kPortHw);
+    has_hw_files_ = !candidates_.empty();
     reader_.lifespan_ns = parse_lifespan(read_text(folder + "/lifespan"));
   }
 
@@ -70,6 +71,7 @@ class PortOpening {
       why_not_netlink_ = "its counters do not fit into one answer";
     } else if (found.error == EINVAL || found.error == ENODATA) {
       why_not_netlink_ = "it has no counters of this port";
+      netlink_has_none_ = true;
     } else if (found.error != 0) {
       why_not_netlink_ = std::strerror(found.error);
     }
@@ -124,7 +126,8 @@ class PortOpening {
     if (reader_.source == NicSource::kNone) {
       if (!why_not_netlink_.empty()) add("netlink: " + why_not_netlink_);
       if (wanted_ != NicSource::kNetlink) add("sysfs: " + tell_of_sysfs());
-    } else if (reader_.source == NicSource::kSysfs && !why_not_netlink_.empty() && reader_.lifespan_ns != 0) {
+    } else if (!why_not_netlink_.empty() && (has_hw_files_ || !netlink_has_none_)) {
+      // A driver that has no hw_counters at all misses nothing.
       add("netlink: " + why_not_netlink_);
     }
     const bool counts_words = reader_.driver == "mlx5_core" || reader_.driver == "mlx4_core";
@@ -186,6 +189,8 @@ class PortOpening {
   std::vector<Candidate> candidates_;
   std::vector<std::string> rdma_names_;
   std::string why_not_netlink_;
+  bool netlink_has_none_ = false;
+  bool has_hw_files_ = false;
   bool is_recognized_ = false;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "agent/base/parse_number.h"
 #include "agent/base/unique_fd.h"
@@ -49,7 +50,7 @@ std::uint64_t parse_link_rate(std::string_view text) {
   if (unit == std::string_view::npos) return 0;
   const std::optional<double> gigabits = parse_double(text.substr(0, unit));
   if (!gigabits || *gigabits < 0 || *gigabits > 1e6) return 0;
-  return static_cast<std::uint64_t>(*gigabits * 1e9 + 0.5);
+  return static_cast<std::uint64_t>(std::llround(*gigabits * 1e9));
 }
 
 std::uint64_t parse_interface_speed(std::string_view text) {

@@ -195,6 +195,7 @@ TEST_F(NicSamplerTest, FlagsWhatTheKernelKept) {
 TEST_F(NicSamplerTest, DropsAnOddCounterWithOneNote) {
   for (const char* name : {"mlx5_0", "mlx5_1"}) {
     tree_.add_card(name, std::string("0000:00:0") + name[5] + ".0", "mlx5_core");
+    link().device(name).ports = {test::AnsweredPort{}};
     tree_.set_pma(name, "port_xmit_data", 1);
     tree_.set_pma(name, "VL15_dropped", "N/A (no PMA)\n");
   }

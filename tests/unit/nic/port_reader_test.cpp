@@ -127,6 +127,17 @@ TEST_F(PortReaderTest, SaysWhyThereIsNothing) {
   EXPECT_TRUE(reader.columns.empty());
 }
 
+TEST_F(PortReaderTest, MissesNothingWhereADriverHasNoHwCounters) {
+  tree_.add_card("qib0", "0000:00:08.0", "ib_qib");
+  tree_.set_pma("qib0", "port_xmit_data", 1);
+  answer("qib0", {});
+  PortReader reader = open();
+  EXPECT_EQ(reader.source, NicSource::kSysfs);
+  EXPECT_EQ(reader.reason, "");
+  link_.error = EPERM;
+  EXPECT_THAT(open().reason, HasSubstr("Operation not permitted")) << "it may have some";
+}
+
 TEST_F(PortReaderTest, DropsOneOddCounterAndKeepsTheOthers) {
   tree_.add_card("mlx5_0", "0000:00:08.0", "mlx5_core");
   tree_.set_pma("mlx5_0", "VL15_dropped", "N/A (no PMA)\n");
