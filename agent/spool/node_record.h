@@ -159,7 +159,7 @@ struct NodeNoteState {
   std::uint64_t stamp;
 };
 
-// Who observes the node for the run. First record of its spool.
+// Who observes the node for the run. First record of its spool, and again when another run comes to the node.
 struct NodeObserverState {
   StateHeader header;
   std::uint32_t segment;    // 0; 1, 2, … after another one died

@@ -40,13 +40,9 @@ void close_all_above(int last) {
 }
 
 void close_descriptors() {
-  UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (null) {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) dup2(null.get(), fd);
-    if (null.get() <= STDERR_FILENO) null.release();
-  }
+  const int null = open("/dev/null", O_RDWR);  // maybe one of the three itself, if it was started without
+  for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; ++fd) dup2(null, fd);
   close_all_above(STDERR_FILENO);
-  null.release();
 }
 
 // The job's signals go to all of a step's processes. What the kernel sends for a fault stays as it is.

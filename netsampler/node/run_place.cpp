@@ -26,7 +26,9 @@ Result<std::optional<RunPlace>> RunPlace::take(const std::string& node_folder) {
   auto lock = lock_folder(node_folder);
   if (!lock) return tl::unexpected(std::move(lock.error()));
   if (!lock->is_held()) return std::optional<RunPlace>();
-  return std::optional<RunPlace>(RunPlace(node_folder, std::move(*lock)));
+  RunPlace place(node_folder, std::move(*lock));
+  place.has_seen_task_ = place.tasks_.is_any_alive();  // the one that started this observer may be gone in a moment
+  return std::optional<RunPlace>(std::move(place));
 }
 
 bool RunPlace::is_over(std::uint64_t now_ns) {

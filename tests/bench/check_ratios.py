@@ -66,6 +66,7 @@ def main():
                                       libraries / "libjaxprof-agent.so", folder],
                     "merge_bench": [binaries / "merge_bench", "100000", folder],
                     "runfile_bench": [binaries / "runfile_bench", "1000000", folder],
+                    "netsampler_bench": [binaries / "netsampler_bench", folder],
                     "unselected_bench": [binaries / "unselected_bench", binaries / "jaxprof-exec"]}
         for bench in dict.fromkeys(record[0] for record in records):
             wanted = [record[1:] for record in records if record[0] == bench]

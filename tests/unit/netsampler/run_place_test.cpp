@@ -62,6 +62,14 @@ TEST_F(RunPlaceTest, ItIsOverWhenTheLastTaskHasDied) {
   EXPECT_FALSE(std::filesystem::exists(folder_));
 }
 
+TEST_F(RunPlaceTest, ATaskThatDiesBeforeTheFirstLookWasSeen) {
+  test::RegisteredTask task(folder_);
+  auto place = RunPlace::take(folder_);
+  ASSERT_TRUE(place && *place);
+  task.die();
+  EXPECT_TRUE((*place)->is_over(1));
+}
+
 TEST_F(RunPlaceTest, TheFirstTaskIsWaitedForThirtySeconds) {
   std::filesystem::create_directory(folder_);
   auto place = RunPlace::take(folder_);
