@@ -83,8 +83,8 @@ Result<Options> checked(const Words& words) {
     return usage(std::string((*study)->name) + " is of the whole run and takes no " +
                  (words.op.empty() ? "--ranks" : "--op") + "; spread does");
   }
-  if ((*study)->takes_filters && words.wants_all) {
-    return usage(std::string((*study)->name) + " has no findings and takes no --all; summary does");
+  if (words.wants_all && *study != find_study("summary")) {
+    return usage(std::string((*study)->name) + " has none of the merge's findings and takes no --all; summary does");
   }
   std::size_t fault_offset = 0;
   if (!words.ranks.empty() && !check_number_list(words.ranks.c_str(), &fault_offset)) {

@@ -9,13 +9,14 @@
 #include "agent/contract/rank_selection.h"
 #include "merge/runfile/rank_ranges.h"
 #include "merge/runfile/word_list.h"
+#include "merge/study/network.h"
 #include "merge/study/spread.h"
 #include "merge/study/summary.h"
 
 namespace jaxprof::study {
 
 std::span<const Study> all_studies() {
-  static constexpr std::array kStudies = {kSummary, kSpread};
+  static constexpr std::array kStudies = {kSummary, kSpread, kNetwork};
   return kStudies;
 }
 

@@ -13,6 +13,7 @@
 #include "merge/runfile/rank_ranges.h"
 #include "merge/study/call_counts.h"
 #include "merge/study/gpu_summary.h"
+#include "merge/study/node_summary.h"
 #include "merge/study/sections.h"
 #include "merge/study/step_summary.h"
 #include "merge/study/summary_verdict.h"
@@ -266,8 +267,9 @@ void add_unjoined_graphs(Sections& out, const RunTables& run) {
 
 bool summary_wants(std::string_view path) {
   const bool is_large = path.starts_with("/events/") || path.starts_with("/collectives/") ||
-                        path.starts_with("/nccl_work/") || path.starts_with("/launch_configs/");
-  if (!is_large) return true;
+                        path.starts_with("/nccl_work/") || path.starts_with("/launch_configs/") ||
+                        path.starts_with("/counters/");
+  if (!is_large || node_summary_wants(path)) return true;
   constexpr std::array<std::string_view, 19> kColumns = {"/events/nvtx/process_offset", "/events/nvtx/kind",
                                                          "/events/nccl/process_offset", "/events/nccl/coll",
                                                          "/events/nccl/parent",         "/events/nccl/gpu_dur_ns",
@@ -299,6 +301,8 @@ Table summary(const RunTables& run, const StudyOptions& options) {
   add_calls(out, run, counts);
   add_unjoined_graphs(out, run);
   add_gpus(out, run);
+  add_gpu_clocks(out, run);
+  add_network(out, run);
   add_windows(out, run);
   add_instances(out, run);
   add_communicators(out, run);

@@ -30,6 +30,10 @@ inline constexpr Study kSummary = {"summary",
               NCCL kernels in graphs, without call: those of CUDA graphs that no path gave to a call, with the reason.
   gpus        devices, who recorded them, and what is wrong with the records. residual: by how much a reading of CUPTI's
               clock lies off the line between its neighbours, at most.
+  gpu clocks  of GPUs that the observers of nodes watched, over the readings in which they were busy: the largest share of them in
+              which the clock was held back by the power limit, by temperature or by the power supply; and the lowest SM clock.
+  network     nodes with an observer, ports by driver and by where their counters were read; readings that were left out because
+              the observer was late; what it cost, over all nodes.
   windows     when events were kept. opened at: the step that opened a segment, where one did. spread of openings: last
               minus first opening of a segment over the processes, on the run's time axis; where the nodes' clocks have no
               known bound, the largest within a node.

@@ -1,6 +1,6 @@
 """jaxprof-study's percentiles against numpy.percentile on the run file's own times.
 
-Usage: numpy_agreement_test.py WRITE_CALLS JAXPROF_STUDY
+Usage: numpy_agreement_test.py WRITE_CALLS WRITE_COUNTERS JAXPROF_STUDY
 """
 import json
 import os
@@ -17,7 +17,7 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(1 if "h5py" in os.environ.get("JAXPROF_REQUIRE", "") else 77)
 
-WRITE_CALLS, JAXPROF_STUDY = sys.argv.pop(1), sys.argv.pop(1)
+WRITE_CALLS, WRITE_COUNTERS, JAXPROF_STUDY = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
 
 
 class NumpyAgreement(unittest.TestCase):
@@ -45,6 +45,28 @@ class NumpyAgreement(unittest.TestCase):
                     self.assertIsNone(value)
                 else:
                     self.assertAlmostEqual(value, np.percentile(values, percent), delta=1e-6)
+
+    def test_network_is_what_numpy_computes_from_the_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "run.h5")
+            subprocess.run([WRITE_COUNTERS, path], check=True)
+            output = subprocess.run([JAXPROF_STUDY, "network", path, "--format", "json"], check=True, capture_output=True)
+            rows = json.loads(output.stdout)["rows"]
+            with h5py.File(path, "r") as file:
+                group = file["counters/nic/efa"]
+                offset = group["nic_offset"][:]
+                middle_ns = group["time_ns"][:] + group["read_ns"][:] / 2
+                values = {name: group[name][:] for name in ("tx_bytes", "rx_bytes")}
+        self.assertEqual(len(rows), 3)
+        for row, first, last in zip(rows, offset, offset[1:]):
+            elapsed_s = np.diff(middle_ns[first:last]) / 1e9
+            for direction, name in (("out", "tx_bytes"), ("in", "rx_bytes")):
+                grown = np.diff(values[name][first:last].astype(np.int64))
+                rates = grown / elapsed_s / 1e9
+                self.assertEqual(row[f"{direction}_bytes"], grown.sum())
+                self.assertAlmostEqual(row[f"{direction}_mean_gb_per_s"], grown.sum() / elapsed_s.sum() / 1e9, delta=1e-6)
+                self.assertAlmostEqual(row[f"{direction}_peak_gb_per_s"], rates.max(), delta=1e-6)
+                self.assertAlmostEqual(row[f"{direction}_p99_gb_per_s"], np.percentile(rates, 99), delta=1e-6)
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ TEST(StudyOptions, TakesEveryOptionInAnyOrder) {
 }
 
 TEST(StudyOptions, ListsTheKnownStudies) {
-  EXPECT_EQ(refusal({"spraed", "run.h5"}), "unknown study \"spraed\"; known are summary, spread");
-  EXPECT_THAT(refusal({}), HasSubstr("no study given; known are summary, spread"));
+  EXPECT_EQ(refusal({"spraed", "run.h5"}), "unknown study \"spraed\"; known are summary, spread, network");
+  EXPECT_THAT(refusal({}), HasSubstr("no study given; known are summary, spread, network"));
 }
 
 TEST(StudyOptions, RefusesWhatItDoesNotKnow) {
@@ -50,11 +50,15 @@ TEST(StudyOptions, RefusesFiltersForAStudyOfTheWholeRun) {
             "summary is of the whole run and takes no --ranks; spread does");
   EXPECT_EQ(refusal({"summary", "run.h5", "--op", "Send"}),
             "summary is of the whole run and takes no --op; spread does");
+  EXPECT_EQ(refusal({"network", "run.h5", "--ranks", "0"}),
+            "network is of the whole run and takes no --ranks; spread does");
 }
 
 TEST(StudyOptions, ListsAllFindingsInASummaryOnly) {
   EXPECT_TRUE(parse_options({"summary", "--all", "run.h5"})->filters.lists_all_findings);
-  EXPECT_EQ(refusal({"spread", "--all", "run.h5"}), "spread has no findings and takes no --all; summary does");
+  EXPECT_THAT(refusal({"network", "--all", "run.h5"}), HasSubstr("takes no --all; summary does"));
+  EXPECT_EQ(refusal({"spread", "--all", "run.h5"}),
+            "spread has none of the merge's findings and takes no --all; summary does");
 }
 
 TEST(StudyOptions, PrintsHelpVersionAndDefinitions) {
@@ -62,7 +66,7 @@ TEST(StudyOptions, PrintsHelpVersionAndDefinitions) {
   ASSERT_TRUE(help);
   EXPECT_EQ(help->study, nullptr);
   for (const char* word :
-       {"--format", "--op", "--ranks", "--out", "--wide", "--explain", "--version", "summary", "spread"}) {
+       {"--format", "--op", "--ranks", "--out", "--wide", "--explain", "--version", "summary", "spread", "network"}) {
     EXPECT_THAT(help->text, HasSubstr(word));
   }
   EXPECT_EQ(parse_options({"--version"})->text, "jaxprof-study " JAXPROF_VERSION "\n");

@@ -32,7 +32,7 @@ class Program(unittest.TestCase):
         return result.stderr
 
     def test_prints_the_verdict_first(self):
-        for name in ("summary", "spread"):
+        for name in ("summary", "spread", "network"):
             result = self.study(name, self.path)
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertTrue(result.stdout.startswith("verdict  "))
@@ -64,7 +64,7 @@ class Program(unittest.TestCase):
         self.assertIn("no rows: none of the run file's NCCL calls fits --op Reduce", result.stderr)
 
     def test_refuses_with_one_line(self):
-        self.assertIn("known are summary, spread", self.refused(2, "nothing", self.path))
+        self.assertIn("known are summary, spread, network", self.refused(2, "nothing", self.path))
         self.assertIn("No such file", self.refused(3, "spread", self.path + ".absent"))
         self.assertIn("not HDF5", self.refused(3, "summary", __file__))
         Path(self.path).write_bytes(Path(self.path).read_bytes()[:2000])
