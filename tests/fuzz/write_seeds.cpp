@@ -15,6 +15,7 @@
 #include "tests/unit/gpu/probe_samples.h"
 #include "tests/unit/match/nccl_recording.h"
 #include "tests/unit/nic/driver_counters.h"
+#include "tests/unit/rundir/node_spool.h"
 #include "tests/unit/rundir/task_files.h"
 
 namespace jaxprof::fuzz {
@@ -138,6 +139,28 @@ std::string gpus_of(std::int32_t rank) {
   return recording.bytes();
 }
 
+// What an observer left of two ports and a GPU; of the second one that it took over, and of other columns.
+std::string node_of(std::uint32_t segment, std::uint64_t begin) {
+  using spool::SampleSubject;
+  test::NodeSpool spool("n0", segment);
+  spool.anchor({begin, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(begin + 5000), 0, 1});
+  spool.port(0, {});
+  spool.stream(0, SampleSubject::kNic, 0, {{"tx_bytes", spool::SampleUnit::kBytes}, {"rx_drops"}}, 1);
+  spool.gpu(0, "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
+  spool.stream(1, SampleSubject::kGpu, 0, {{"sm_clock", spool::SampleUnit::kMegahertz, spool::SampleKind::kGauge}});
+  if (segment > 0) spool.stream(2, SampleSubject::kNic, 0, {{"tx_bytes", spool::SampleUnit::kBytes}, {"rx_bytes"}});
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    spool.row(0, begin + 100 * i, i == 1 ? std::vector<std::uint64_t>{7 * i} : std::vector<std::uint64_t>{7 * i, i});
+    spool.row(1, begin + 100 * i, {1980});
+    if (segment > 0) spool.row(2, begin + 100 * i + 50, {i, i});
+    if (i == 1) spool.restart();
+  }
+  spool.event(0, spool::NicEvent::kRenamed, "efa_0");
+  spool.note(spool::NodeNote::kNoNic, "x");
+  spool.ticks(3, 1);
+  return recipe_of(spool.bytes());
+}
+
 // For session_page_fuzz: `text` with its end, written over what is at `offset` of the slot.
 std::string strokes_on_slot(std::size_t offset, const std::string& text) {
   std::string strokes;
@@ -166,6 +189,13 @@ void write_all(const std::string& folder) {
     input += static_cast<char>(recipe.size() & 0xff);
     input += static_cast<char>(recipe.size() >> 8);
     runs.add(input + recipe + recipe_of(other));
+  }
+
+  Seeds nodes(folder, "node_trace_fuzz");
+  for (const std::uint64_t begin : {500U, 100U}) {  // after the first, and at the same time
+    const std::string recipe = node_of(0, 100);
+    std::string input{static_cast<char>(recipe.size() & 0xff), static_cast<char>(recipe.size() >> 8)};
+    nodes.add(input + recipe + node_of(1, begin));
   }
 
   Seeds events(folder, "event_codec_fuzz");
@@ -197,7 +227,8 @@ void write_all(const std::string& folder) {
              test::bytes_of(test::record_of(test::probe_note(3, "no library"))));
 
   test::AnsweredDevice card{.index = 3, .name = "rdmap0s6", .guid = 0x0123'4567'89ab'cdef, .ports = {}};
-  card.ports.push_back({.number = 1, .counters = test::rxe_counters(5), .netdev = "eth0", .is_active = true, .error = 0});
+  card.ports.push_back(
+      {.number = 1, .counters = test::rxe_counters(5), .netdev = "eth0", .is_active = true, .error = 0});
   Seeds answers(folder, "nic_netlink_fuzz");
   for (const test::Octets& answer : {test::answer_devices({card, card}), test::answer_ports(card),
                                      test::answer_counters(card, card.ports[0]), test::answer_error(22)}) {
