@@ -1,6 +1,7 @@
-// People come with a command line of nsys. What -o, -f, -t, -y, -d, -c, -e and -p mean here is what they mean there; every
-// other option of `nsys profile` is in one table: taken with one line that says what becomes of it, or refused with the
-// reason. An option whose absence would change what is measured, or what the job does, is refused rather than ignored.
+// People come with a command line of nsys. What -o, -f, -t, -y, -d, -c, -e and -p mean here is what they mean there;
+// every other option of `nsys profile` is in one table: taken with one line that says what becomes of it, or refused
+// with the reason. An option whose absence would change what is measured, or what the job does, is refused rather than
+// ignored.
 #pragma once
 
 #include <span>

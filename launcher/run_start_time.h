@@ -1,6 +1,6 @@
-// T0, when the run's first wrapper was there: what --delay counts from, the same on all nodes, so that time windows of all ranks open
-// together. The first wrapper of the run publishes its clock by link(2), every wrapper reads it once before it starts
-// its job, and nobody waits for anybody.
+// T0, when the run's first wrapper was there: what --delay counts from, the same on all nodes, so that time windows of
+// all ranks open together. The first wrapper of the run publishes its clock by link(2), every wrapper reads it once
+// before it starts its job, and nobody waits for anybody.
 #pragma once
 
 #include <cstdint>

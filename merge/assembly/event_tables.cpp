@@ -267,9 +267,9 @@ void fill_event_tables(const RunSources& sources, RunTables* run, Diagnostics* d
 
 void shift_to_epoch(RunTables* run) {
   std::int64_t epoch = std::numeric_limits<std::int64_t>::max();
-  const auto columns = {&run->processes.start_ns,   &run->nvtx.start_ns,   &run->nccl.start_ns,
-                        &run->kernels.start_ns,     &run->memops.start_ns, &run->api.start_ns,
-                        &run->overhead.start_ns,    &run->graphs.start_ns, &run->syncs.start_ns,
+  const auto columns = {&run->processes.start_ns,   &run->nvtx.start_ns,    &run->nccl.start_ns,
+                        &run->kernels.start_ns,     &run->memops.start_ns,  &run->api.start_ns,
+                        &run->overhead.start_ns,    &run->graphs.start_ns,  &run->syncs.start_ns,
                         &run->cuda_events.start_ns, &run->segments.open_ns, &run->observers.start_ns};
   for (const auto* column : columns) {
     for (const std::int64_t time : *column) {
