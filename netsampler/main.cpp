@@ -6,14 +6,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "agent/base/atomic_file.h"
 #include "agent/base/log.h"
-#include "agent/contract/fitted_name.h"
+#include "agent/contract/node_name.h"
 #include "netsampler/node/detachment.h"
 #include "netsampler/node/neighbours.h"
 #include "netsampler/node/node_clock.h"
@@ -65,16 +65,10 @@ Status observe_run(const Options& options) {
 }
 
 NodeIdentity own_identity() {
+  NodeName name = own_node_name();
   NodeIdentity identity;
-  char name[65] = {};
-  gethostname(name, sizeof name - 1);
-  char safe[65];
-  TextBuffer host(safe, sizeof safe);
-  append_file_name(&host, name);
-  identity.host = host.c_str();
-  if (auto boot_id = read_small_file("/proc/sys/kernel/random/boot_id", 64)) {
-    identity.boot_id = boot_id->substr(0, boot_id->find('\n'));
-  }
+  identity.host = std::move(name.host);
+  identity.boot_id = std::move(name.boot_id);
   return identity;
 }
 
@@ -90,7 +84,8 @@ Status sample_into_file(const Options& options) {
   const std::uint64_t end_ns = options.for_ns > 0 ? clock.now_ns() + options.for_ns : UINT64_MAX;
   loop.run(
       {[&] { return is_asked_to_end() || spool->has_failed() || clock.now_ns() >= end_ns; }, [] { return false; }});
-  if (spool->has_failed()) return fail(ErrorCode::kOutputFailed, options.output + " is cut: its disk is full");
+  if (spool->has_failed())
+    return fail(ErrorCode::kOutputFailed, options.output + " is cut: " + std::strerror(spool->failure()));
   return {};
 }
 

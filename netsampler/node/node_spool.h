@@ -65,6 +65,7 @@ class NodeSpool {
   void finish();
 
   bool has_failed() const { return writer_.has_failed(); }
+  int failure() const { return writer_.failure(); }  // errno of the write that failed; 0: none did
   std::uint64_t bytes() const { return writer_.bytes(); }
   std::uint64_t row_count() const { return row_count_; }
 
