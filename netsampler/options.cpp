@@ -106,8 +106,8 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   Options options;
   Words words;
   CLI::App app(
-      "Samples the counters of a node's network ports and the clocks of its GPUs. jaxprof-exec starts one a node and\n"
-      "run; alone it writes one file, or says what there is.",
+      "Samples the counters of a node's network ports and the clocks of its GPUs, for a run (--run-state) or alone\n"
+      "(--out), or says what there is (--probe). jaxprof-exec does not start it yet.",
       "jaxprof-netsampler");
   app.set_version_flag("--version", "jaxprof " JAXPROF_VERSION);
   add_options(&app, &options, &words);

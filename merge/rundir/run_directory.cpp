@@ -6,6 +6,7 @@
 
 #include "agent/base/atomic_file.h"
 #include "agent/contract/run_layout.h"
+#include "agent/spool/node_record.h"
 #include "agent/spool/spool_reader.h"
 
 namespace jaxprof::rundir {
@@ -30,8 +31,13 @@ Result<std::string> run_of_spool(const std::string& path) {
   spool::Block block;
   while (reader->next(&block)) {
     if (block.kind != spool::BlockKind::kIdentity) continue;
-    std::string run = spool::SpoolIdentity::parse(block.payload).text(spool::IdentityKey::kRunId);
+    const auto identity = spool::SpoolIdentity::parse(block.payload);
+    std::string run = identity.text(spool::IdentityKey::kRunId);
     if (!run.empty()) return run;
+    if (identity.number(spool::IdentityKey::kSpoolKind) == static_cast<std::int64_t>(spool::SpoolKind::kNode)) {
+      return fail(ErrorCode::kInputUnreadable,
+                  path + ": jaxprof-netsampler --out wrote it, outside of any run; only a run's spools can be merged");
+    }
   }
   return fail(ErrorCode::kInputUnreadable, path + ": no block says whose spool it is (cut off or damaged)");
 }

@@ -105,10 +105,10 @@ void detach() {
   close_descriptors();
   ignore_signals();
   umask(077);
-  if (chdir("/") != 0) return;  // there is no other folder to be in
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
   write_oom_score();
+  if (chdir("/") != 0) return;  // there is no other folder to be in
 }
 
 void take_back_seat(std::optional<int> cpu) {

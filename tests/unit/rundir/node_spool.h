@@ -45,6 +45,7 @@ class NodeSpool {
   explicit NodeSpool(const std::string& host = "n0", std::uint32_t segment = 0, bool is_shared = false);
 
   void set(spool::IdentityKey key, std::int64_t number) { numbers_[key] = number; }
+  void set_text(spool::IdentityKey key, const std::string& text) { texts_[key] = text; }
   spool::StringId string(std::string_view text);
   // A state record of any kind; its header is filled in.
   template <typename Fixed>

@@ -93,12 +93,16 @@ TEST_F(RunDirectoryTest, ListsSpoolsThatCannotBeRead) {
   test::write_file(folder_.file("random.jxspool"), std::string(1000, 'r'));
   test::write_file(folder_.file("cut.jxspool"), Recording().bytes().substr(0, 40));
   std::filesystem::create_directory(folder_.file("folder.jxspool"));
+  test::NodeSpool alone;
+  alone.set_text(spool::IdentityKey::kRunId, "");
+  test::write_file(folder_.file("node.jxspool"), alone.bytes());
   const RunDirectory directory = read();
   ASSERT_EQ(directory.runs.size(), 1u);
   std::vector<std::string> reasons;
   for (const UnreadableFile& file : directory.unreadable_spools) reasons.push_back(file.reason);
   EXPECT_THAT(reasons, ElementsAre(HasSubstr("cut.jxspool: no block says whose spool it is"),
                                    HasSubstr("empty.jxspool is empty"), HasSubstr("folder.jxspool is not a regular"),
+                                   HasSubstr("node.jxspool: jaxprof-netsampler --out wrote it"),
                                    HasSubstr("random.jxspool is no jaxprof spool")));
 }
 
