@@ -20,6 +20,7 @@
 #include "netsampler/node/detachment.h"
 #include "netsampler/node/sample_loop.h"
 #include "tests/unit/netsampler/scripted_node.h"
+#include "tests/unit/nic/driver_counters.h"
 #include "tests/unit/nic/sysfs_tree.h"
 
 namespace {
@@ -28,29 +29,6 @@ using namespace jaxprof::netsampler;
 using jaxprof::clock_ns;
 
 constexpr std::uint64_t kLengthNs = 4'000'000'000;
-constexpr const char* kCounters[] = {"tx_bytes",
-                                     "tx_pkts",
-                                     "rx_bytes",
-                                     "rx_pkts",
-                                     "rx_drops",
-                                     "send_bytes",
-                                     "send_wrs",
-                                     "recv_bytes",
-                                     "recv_wrs",
-                                     "rdma_read_bytes",
-                                     "rdma_read_wrs",
-                                     "rdma_read_wr_err",
-                                     "rdma_read_resp_bytes",
-                                     "rdma_write_bytes",
-                                     "rdma_write_wrs",
-                                     "rdma_write_wr_err",
-                                     "rdma_write_recv_bytes",
-                                     "retrans_bytes",
-                                     "retrans_pkts",
-                                     "retrans_timeout_events",
-                                     "unresponsive_remote_events",
-                                     "impaired_remote_conn_events"};
-
 void print(const char* name, double value, const char* unit) {
   std::printf("%-42s %10.3f %s\n", name, value, unit);
 }
@@ -64,7 +42,9 @@ void make_cards(int count, jaxprof::test::SysfsTree* tree) {
     char pci[32];
     std::snprintf(pci, sizeof pci, "0000:%02x:00.0", i + 1);
     tree->add_card(card_name(i), pci, "efa", "0000:0000:0000:" + std::to_string(1000 + i));
-    for (const char* counter : kCounters) tree->set(card_name(i), counter, std::uint64_t{123'456'789'012});
+    for (const auto& [counter, value] : jaxprof::test::efa_counters(123'456'789'012)) {
+      tree->set(card_name(i), counter, value);
+    }
   }
 }
 
@@ -136,7 +116,7 @@ double read_alone(const jaxprof::test::SysfsTree& tree, int cards, unsigned hz) 
   };
   std::vector<File> files;
   for (int i = 0; i < cards; ++i) {
-    for (const char* counter : kCounters) {
+    for (const auto& [counter, value] : jaxprof::test::efa_counters()) {
       const std::string path =
           tree.root() + "/" + jaxprof::test::SysfsTree::port(card_name(i)) + "/hw_counters/" + counter;
       files.push_back({jaxprof::UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC)), fast.contains(counter)});
