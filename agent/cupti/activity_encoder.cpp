@@ -90,20 +90,21 @@ bool ActivityEncoder::starts_work(const Record& call, const ApiSet& set, std::ui
          !captured_.has_node(call.get(kThread), start_ns, end_ns);
 }
 
-std::uint32_t ActivityEncoder::look_lane(const LaneKey& key) noexcept {
+spool::MadeVarint ActivityEncoder::look_lane(const LaneKey& key) noexcept {
   bool is_new = false;
   const std::uint32_t lane = lanes_.number_of(key, &is_new);
   if (lane == 0) collect::count_drop(Drop::kStateLogFull);
-  recent_lane(key) = {key, lane};
+  RecentLane& recent = recent_lane(key);
+  recent = {key, lane != 0, spool::MadeVarint(lane)};
   if (!is_new) [[likely]]
-    return lane;
+    return recent.lane;
   spool::GpuLaneState state{};
   state.lane = lane;
   state.device = key.device;
   state.context = key.context;
   state.stream = key.stream;
   collect::append_state(spool::StateKind::kGpuLane, &state, sizeof state);
-  return lane;
+  return recent.lane;
 }
 
 // Almost all records are kernels, and almost all have all fields: that need not be asked for each.
@@ -120,15 +121,15 @@ __attribute__((always_inline)) inline bool ActivityEncoder::encode_kernel(const 
   const std::uint32_t correlation = record.get(kCorrelation);
   ledger_.add_work(correlation);
   if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
-  const spool::StringId name = names_.number_of(record.get(kName), times.start_ns);
-  const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
-                                  lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)),
-                                  correlation,
-                                  configs_.number_of(record),
-                                  record.get(kGraphNode),
-                                  record.get(kGraph),
-                                  record.get(kChannel)};
-  out->add(EventKind::kGpuKernel, name, times.start_ns, fields);
+  out->add({.name = names_.number_of(record.get(kName), times.start_ns),
+            .lane = lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)),
+            .config = configs_.number_of(record),
+            .start_ns = times.start_ns,
+            .duration = folded_duration(times.start_ns, times.end_ns),
+            .correlation = correlation,
+            .graph = record.get(kGraph),
+            .graph_node = record.get(kGraphNode),
+            .channel = record.get(kChannel)});
   return true;
 }
 
@@ -145,7 +146,7 @@ bool ActivityEncoder::add_memcpy(const Record& record, bool is_peer, spool::Even
     peer = 1 + (source != device ? source : record.get(peer_record::kTargetDevice));
   }
   const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
-                                  lane_of(device, record.get(kContext), record.get(kStream)),
+                                  lane_of(device, record.get(kContext), record.get(kStream)).value(),
                                   correlation,
                                   record.get(kBytes),
                                   record.get(is_peer ? peer_record::kGraphNode : kGraphNode),
@@ -165,7 +166,7 @@ bool ActivityEncoder::add_memset(const Record& record, spool::EventEncoder* out)
   ledger_.add_work(correlation);
   if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
   const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
-                                  lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)),
+                                  lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)).value(),
                                   correlation,
                                   record.get(kBytes),
                                   record.get(kValue),
@@ -183,7 +184,8 @@ bool ActivityEncoder::add_graph(const Record& record, spool::EventEncoder* out) 
   ledger_.add_work(correlation);
   if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
   const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
-                                  lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)), correlation};
+                                  lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)).value(),
+                                  correlation};
   out->add(EventKind::kGpuGraph, record.get(kGraph), times.start_ns, fields);
   return true;
 }

@@ -50,7 +50,8 @@ class ActivityEncoder {
   // A job has a few busy streams.
   struct RecentLane {
     LaneKey key;
-    std::uint32_t lane;
+    std::uint32_t is_known;
+    spool::MadeVarint lane;
   };
   static constexpr std::uint32_t kRecentLanes = 64;
   RecentLane& recent_lane(const LaneKey& key) noexcept {
@@ -70,14 +71,14 @@ class ActivityEncoder {
 
   // False if the record is of between two windows. Counts those without times.
   bool take_times(const Record& record, U64 start, U64 end, Times* times, std::uint32_t correlation = 0) noexcept;
-  std::uint32_t lane_of(std::uint32_t device, std::uint32_t context, std::uint32_t stream) noexcept {
+  spool::MadeVarint lane_of(std::uint32_t device, std::uint32_t context, std::uint32_t stream) noexcept {
     const LaneKey key{device, context, stream};
     const RecentLane& recent = recent_lane(key);
     const bool is_known = (device == recent.key.device) & (context == recent.key.context) &
-                          (stream == recent.key.stream) & (recent.lane != 0);
+                          (stream == recent.key.stream) & (recent.is_known != 0);
     return is_known ? recent.lane : look_lane(key);
   }
-  std::uint32_t look_lane(const LaneKey& key) noexcept;
+  spool::MadeVarint look_lane(const LaneKey& key) noexcept;
   // A call that is to be followed by the record of its work, and when it was.
   bool starts_work(const Record& call, const ApiSet& set, std::uint64_t start_ns, std::uint64_t end_ns) const noexcept;
   void name_api(std::uint32_t id, bool is_runtime) noexcept;

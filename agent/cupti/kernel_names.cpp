@@ -28,7 +28,7 @@ void KernelNames::note_unload(std::uint64_t now_ns, BufferPool* pool, const Stri
   unloads_.fetch_add(1, std::memory_order_acq_rel);
 }
 
-spool::StringId KernelNames::look(Slot* slot, const char* name, std::uint64_t start_ns) noexcept {
+spool::MadeVarint KernelNames::look(Slot* slot, const char* name, std::uint64_t start_ns) noexcept {
   has_any_.store(true, std::memory_order_relaxed);
   const std::uint32_t unloads = unloads_.load(std::memory_order_acquire);
   const std::uint64_t unload_ns = last_unload_ns_.load(std::memory_order_acquire);
@@ -36,17 +36,17 @@ spool::StringId KernelNames::look(Slot* slot, const char* name, std::uint64_t st
   if (is_older) {
     // What ran before the unload had the name that was there then, whatever is there now.
     const spool::StringId id = dying_.find(name);
-    if (id != spool::kNoString) return id;
+    if (id != spool::kNoString) return spool::MadeVarint(id);
     if (slot->name == name) return slot->id;
   }
   const bool may_be_anothers = start_ns < left_unload_ns_.load(std::memory_order_acquire);
   const std::size_t length = may_be_anothers ? 0 : copy_name(name, copy_, kCopyBytes);
   if (length == 0) {
     collect::count_drop(Drop::kGpuNameLost);
-    return spool::kLostString;  // of this record: the next may begin later
+    return spool::MadeVarint(spool::kLostString);  // of this record: the next may begin later
   }
-  const spool::StringId id = collect::intern(copy_, length);
-  *slot = {name, is_older ? 0 : unload_ns, id, unloads};
+  const spool::MadeVarint id(collect::intern(copy_, length));
+  *slot = {name, is_older ? 0 : unload_ns, unloads, id};
   return id;
 }
 

@@ -11,6 +11,7 @@
 
 #include "agent/cupti/dying_names.h"
 #include "agent/spool/state_record.h"
+#include "agent/spool/varint.h"
 
 namespace jaxprof::cupti {
 
@@ -22,8 +23,8 @@ class KernelNames {
 
   // The number of the name that a record of that start points to; kLostString if it is not readable any more, or may be
   // another's by now, which is counted (Drop::kGpuNameLost).
-  spool::StringId number_of(const char* name, std::uint64_t start_ns) noexcept {
-    if (name == nullptr) return spool::kNoString;
+  spool::MadeVarint number_of(const char* name, std::uint64_t start_ns) noexcept {
+    if (name == nullptr) return spool::MadeVarint(spool::kNoString);
     Slot& slot = slots_[slot_of(name)];
     if (slot.name == name && slot.unloads == unloads_.load(std::memory_order_acquire) && start_ns >= slot.from_ns)
         [[likely]]
@@ -39,14 +40,14 @@ class KernelNames {
   struct Slot {
     const char* name;
     std::uint64_t from_ns;  // it is the name of what began then or later
-    spool::StringId id;
     std::uint32_t unloads;  // so many there had been when it was read
+    spool::MadeVarint id;
   };
 
   static std::uint32_t slot_of(const char* name) noexcept {
     return static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(name) * 0x9e3779b97f4a7c15U) >> 51);
   }
-  spool::StringId look(Slot* slot, const char* name, std::uint64_t start_ns) noexcept;
+  spool::MadeVarint look(Slot* slot, const char* name, std::uint64_t start_ns) noexcept;
 
   DyingNames dying_;
   Slot* slots_ = nullptr;

@@ -17,9 +17,10 @@ LaunchConfigs::Config LaunchConfigs::config_of(const Record& record) noexcept {
   return config;
 }
 
-std::uint32_t LaunchConfigs::renew(Recent* recent, const Record& record) noexcept {
+spool::MadeVarint LaunchConfigs::renew(Recent* recent, const Record& record) noexcept {
   const Config config = config_of(record);
-  *recent = {config, look(config)};
+  const std::uint32_t number = look(config);
+  *recent = {config, number != 0, spool::MadeVarint(number)};
   return recent->number;
 }
 

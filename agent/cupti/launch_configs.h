@@ -7,6 +7,7 @@
 
 #include "agent/cupti/number_table.h"
 #include "agent/cupti/record_layout.h"
+#include "agent/spool/varint.h"
 
 namespace jaxprof::cupti {
 
@@ -14,11 +15,11 @@ class LaunchConfigs {
  public:
   bool open() noexcept;
   // The number of how `record`, a kernel's, was launched, which is registered when it is new; 0 if too many are known.
-  std::uint32_t number_of(const Record& record) noexcept {
+  spool::MadeVarint number_of(const Record& record) noexcept {
     const auto name = reinterpret_cast<std::uintptr_t>(record.get(kernel_record::kName));
     Recent& recent = recent_[(name * 0x9e3779b97f4a7c15U) >> 54];
     static_assert(kRecent == 1U << (64 - 54));
-    return recent.number != 0 && has_config(record, recent.config) ? recent.number : renew(&recent, record);
+    return recent.is_known != 0 && has_config(record, recent.config) ? recent.number : renew(&recent, record);
   }
 
  private:
@@ -29,9 +30,10 @@ class LaunchConfigs {
     std::uint32_t cluster[3];
     std::uint32_t registers;
   };
-  struct Recent {
+  struct alignas(64) Recent {
     Config config;
-    std::uint32_t number;
+    std::uint32_t is_known;
+    spool::MadeVarint number;
   };
   static constexpr std::uint32_t kRecent = 1024;
 
@@ -47,7 +49,7 @@ class LaunchConfigs {
            static_cast<int>(are_same_words<sizeof config.cluster>(record.at + kCluster[0].offset, config.cluster)) &
            static_cast<int>(record.get(kRegisters) == config.registers);
   }
-  std::uint32_t renew(Recent* recent, const Record& record) noexcept;
+  spool::MadeVarint renew(Recent* recent, const Record& record) noexcept;
   static Config config_of(const Record& record) noexcept;
   std::uint32_t look(const Config& config) noexcept;
 

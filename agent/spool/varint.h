@@ -21,29 +21,79 @@ inline std::uint8_t* put_varint(std::uint8_t* out, std::uint64_t value) noexcept
   return out;
 }
 
-// The same without a branch a byte, for values whose length cannot be foretold: seven-bit groups are moved apart in one
-// register. Writes 4 or 8 bytes at `out`, or up to kMaxVarintBytes, of which those behind the returned position mean
-// nothing.
+// Seven-bit groups of a value moved apart, to the low bits of one byte each: of one below 2^28, of two such in the
+// halves of a register at once, of one below 2^56.
+constexpr std::uint32_t spread_28(std::uint32_t value) noexcept {
+  value += 3 * (value & 0x0fffc000);
+  return value + (value & 0x3f803f80);
+}
+constexpr std::uint64_t spread_two_28(std::uint64_t values) noexcept {
+  values += 3 * (values & 0x0fffc0000fffc000);
+  return values + (values & 0x3f803f803f803f80);
+}
+constexpr std::uint64_t spread_56(std::uint64_t value) noexcept {
+  return spread_two_28(value + 15 * (value & 0x00fffffff0000000));
+}
+
+// The top bits of all bytes but the last, by the number of bytes before the last.
+inline constexpr std::uint64_t kMoreBits[8] = {0,          0x80,         0x8080,         0x808080,
+                                               0x80808080, 0x8080808080, 0x808080808080, 0x80808080808080};
+
+// Writes a varint whose groups have been spread; 4 or 8 bytes at `out`, of which those behind the returned position
+// mean nothing. Little-endian, as all of a spool is.
+inline std::uint8_t* put_spread(std::uint8_t* out, std::uint32_t spread) noexcept {
+  const auto before_last = static_cast<unsigned>(31 ^ __builtin_clz(spread | 1)) / 8;
+  spread |= static_cast<std::uint32_t>(kMoreBits[before_last]);
+  std::memcpy(out, &spread, sizeof spread);
+  return out + before_last + 1;
+}
+inline std::uint8_t* put_spread(std::uint8_t* out, std::uint64_t spread) noexcept {
+  const auto before_last = static_cast<unsigned>(63 ^ __builtin_clzll(spread | 1)) / 8;
+  spread |= kMoreBits[before_last];
+  std::memcpy(out, &spread, sizeof spread);
+  return out + before_last + 1;
+}
+
+// put_varint() without a branch a byte, for values whose length cannot be foretold. Writes 4 or 8 bytes at `out`, or up
+// to kMaxVarintBytes, of which those behind the returned position mean nothing.
 inline std::uint8_t* put_varint_wide(std::uint8_t* out, std::uint64_t value) noexcept {
-  if (value < std::uint64_t{1} << 28) [[likely]] {
-    auto spread = static_cast<std::uint32_t>(value);
-    const auto more = static_cast<unsigned>(31 - __builtin_clz(spread | 1)) / 7;
-    spread = (spread & 0x3fff) | (spread & 0xfffc000) << 2;
-    spread = (spread & 0x007f007f) | (spread & 0x3f803f80) << 1;
-    spread |= 0x808080U & ((1U << (8 * more)) - 1);
-    std::memcpy(out, &spread, sizeof spread);  // little-endian, as all of a spool is
-    return out + more + 1;
-  }
+  if (value < std::uint64_t{1} << 28) [[likely]]
+    return put_spread(out, spread_28(static_cast<std::uint32_t>(value)));
   if (value >= std::uint64_t{1} << 56) [[unlikely]]
     return put_varint(out, value);
-  const auto length = static_cast<unsigned>((63 - __builtin_clzll(value | 1)) / 7 + 1);
-  std::uint64_t spread = (value & 0x0fffffff) | (value & 0xfffffff0000000) << 4;
-  spread = (spread & 0x00003fff00003fff) | (spread & 0x0fffc0000fffc000) << 2;
-  spread = (spread & 0x007f007f007f007f) | (spread & 0x3f803f803f803f80) << 1;
-  spread |= 0x8080808080808080U & ((std::uint64_t{1} << (8 * (length - 1))) - 1);
-  std::memcpy(out, &spread, sizeof spread);
-  return out + length;
+  return put_spread(out, spread_56(value));
 }
+
+// A number that is written again and again, as the varint that was made of it once: its bytes from the lowest on, and
+// their count in the highest. Without a number it writes nothing.
+class MadeVarint {
+ public:
+  constexpr MadeVarint() noexcept = default;
+  constexpr explicit MadeVarint(std::uint32_t value) noexcept {
+    std::uint64_t count = 1;
+    for (unsigned shift = 0;; shift += 8, ++count) {
+      const std::uint64_t group = value & 0x7f;
+      value >>= 7;
+      word_ |= (value != 0 ? group | 0x80 : group) << shift;
+      if (value == 0) break;
+    }
+    word_ |= count << kCountShift;
+  }
+  constexpr std::uint32_t value() const noexcept {
+    std::uint64_t value = 0;
+    for (unsigned i = 0; i < word_ >> kCountShift; ++i) value |= (word_ >> (8 * i) & 0x7f) << (7 * i);
+    return static_cast<std::uint32_t>(value);
+  }
+  // Writes 8 bytes at `out`, of which those behind the returned position mean nothing.
+  std::uint8_t* put(std::uint8_t* out) const noexcept {
+    std::memcpy(out, &word_, sizeof word_);
+    return out + (word_ >> kCountShift);
+  }
+
+ private:
+  static constexpr unsigned kCountShift = 56;
+  std::uint64_t word_ = 0;
+};
 
 // Reads one integer of `[at, end)`; null if it is cut off or longer than 64 bits.
 inline const std::uint8_t* get_varint(const std::uint8_t* at, const std::uint8_t* end, std::uint64_t* value) noexcept {

@@ -125,13 +125,13 @@ TEST_F(DyingNamesTest, ThatNoUnloadHasReadAreLostAndCounted) {
   const auto names = std::make_unique<KernelNames>();
   ASSERT_TRUE(names->open());
   names->note_unload(1000, &pool_, strides_);
-  EXPECT_EQ(sink_.text(names->number_of(many_.front().c_str(), 500)), many_.front());
+  EXPECT_EQ(sink_.text(names->number_of(many_.front().c_str(), 500).value()), many_.front());
   EXPECT_EQ(sink_.drops(Drop::kGpuNameLost), 0U);
   for (int kernel = 0; kernel < 3; ++kernel) {
-    EXPECT_EQ(names->number_of(many_.back().c_str(), 500), spool::kLostString);
+    EXPECT_EQ(names->number_of(many_.back().c_str(), 500).value(), spool::kLostString);
   }
   EXPECT_EQ(sink_.drops(Drop::kGpuNameLost), 3U);
-  EXPECT_EQ(sink_.text(names->number_of(many_.back().c_str(), 1100)), many_.back()) << "of after the unload";
+  EXPECT_EQ(sink_.text(names->number_of(many_.back().c_str(), 1100).value()), many_.back()) << "of after the unload";
 }
 
 }  // namespace

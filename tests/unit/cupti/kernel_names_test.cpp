@@ -25,20 +25,20 @@ class KernelNamesTest : public testing::Test {
 
 TEST_F(KernelNamesTest, ReadsAPointerOnce) {
   char name[] = "first";
-  const spool::StringId id = names_->number_of(name, 100);
+  const spool::StringId id = names_->number_of(name, 100).value();
   std::strcpy(name, "other");
-  EXPECT_EQ(names_->number_of(name, 200), id);
+  EXPECT_EQ(names_->number_of(name, 200).value(), id);
   EXPECT_EQ(sink_.text(id), "first");
-  EXPECT_EQ(names_->number_of(nullptr, 100), spool::kNoString);
+  EXPECT_EQ(names_->number_of(nullptr, 100).value(), spool::kNoString);
 }
 
 TEST_F(KernelNamesTest, ReadsAPointerAnewForWhatRanAfterAnUnload) {
   char name[] = "first";
-  const spool::StringId first = names_->number_of(name, 100);
+  const spool::StringId first = names_->number_of(name, 100).value();
   unload(1000);
   std::strcpy(name, "other");
-  EXPECT_EQ(names_->number_of(name, 900), first);
-  EXPECT_EQ(sink_.text(names_->number_of(name, 1100)), "other");
+  EXPECT_EQ(names_->number_of(name, 900).value(), first);
+  EXPECT_EQ(sink_.text(names_->number_of(name, 1100).value()), "other");
 }
 
 TEST_F(KernelNamesTest, KeepsNamesOfRecordsThatNobodyHasReadAtAnUnload) {
@@ -62,7 +62,7 @@ TEST_F(KernelNamesTest, SurvivesANameThatIsNotThereAnyMore) {
   auto* name = static_cast<char*>(page);
   std::strcpy(name, "gone");
   munmap(page, 4096);
-  EXPECT_EQ(names_->number_of(name, 100), spool::kLostString);
+  EXPECT_EQ(names_->number_of(name, 100).value(), spool::kLostString);
   EXPECT_EQ(sink_.drops(Drop::kGpuNameLost), 1U);
 }
 
@@ -71,7 +71,7 @@ TEST_F(KernelNamesTest, CutsANameWithoutAnEndAtThePagesEnd) {
   ASSERT_NE(pages, MAP_FAILED);
   std::memset(pages, 'x', 4096);
   munmap(pages + 4096, 4096);
-  EXPECT_EQ(names_->number_of(pages + 4000, 100), spool::kLostString);
+  EXPECT_EQ(names_->number_of(pages + 4000, 100).value(), spool::kLostString);
   munmap(pages, 4096);
 }
 
@@ -80,7 +80,7 @@ TEST_F(KernelNamesTest, ReadsANameAcrossAPagesEnd) {
   ASSERT_NE(pages, MAP_FAILED);
   const std::string text = "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_32x3_nn_align8>";
   std::strcpy(pages + 4096 - 10, text.c_str());
-  EXPECT_EQ(sink_.text(names_->number_of(pages + 4096 - 10, 100)), text);
+  EXPECT_EQ(sink_.text(names_->number_of(pages + 4096 - 10, 100).value()), text);
   munmap(pages, 8192);
 }
 

@@ -96,6 +96,45 @@ TEST_F(EventCodecTest, RandomEventsComeBackAsTheyWent) {
   }
 }
 
+TEST_F(EventCodecTest, AKernelIsTheSameBytesAsItsFields) {
+  std::mt19937_64 random(4);
+  std::vector<std::uint8_t> other(buffer_.size());
+  EventEncoder by_fields(other.data(), other.size());
+  // Mostly small, sometimes of any size, sometimes 0, as each of them decides what is written how.
+  const auto number = [&random](unsigned usual_bits) {
+    const std::uint64_t value = random();
+    return random() % 8 == 0 ? value >> random() % 64 : random() % 8 == 0 ? 0 : value >> (64 - usual_bits);
+  };
+  const auto small_number = [&number](unsigned usual_bits) { return static_cast<std::uint32_t>(number(usual_bits)); };
+  for (int round = 0; round < 300; ++round) {
+    std::uint64_t start_ns = random();
+    encoder_.begin(0, start_ns);
+    by_fields.begin(0, start_ns);
+    for (int i = 0; i < 100; ++i) {
+      start_ns += number(14) - number(12);
+      const std::uint32_t name = small_number(8), lane = small_number(3), config = small_number(8);
+      const bool is_in_graph = random() % 3 == 0;
+      const KernelEvent kernel{.name = MadeVarint(name),
+                               .lane = MadeVarint(lane),
+                               .config = MadeVarint(config),
+                               .start_ns = start_ns,
+                               .duration = number(15),
+                               .correlation = small_number(22),
+                               .graph = is_in_graph ? small_number(4) : 0,
+                               .graph_node = is_in_graph ? number(36) : 0,
+                               .channel = small_number(4)};
+      encoder_.add(kernel);
+      const std::uint64_t fields[] = {kernel.duration,   lane,         kernel.correlation, config,
+                                      kernel.graph_node, kernel.graph, kernel.channel};
+      by_fields.add(EventKind::kGpuKernel, name, start_ns, fields);
+      ASSERT_EQ(encoder_.size(), by_fields.size());
+    }
+    ASSERT_EQ(std::memcmp(buffer_.data(), other.data(), encoder_.size()), 0);
+    ASSERT_EQ(encoder_.event_count(), by_fields.event_count());
+    ASSERT_EQ(encoder_.previous_stamp(), by_fields.previous_stamp());
+  }
+}
+
 TEST_F(EventCodecTest, NoEventTakesMoreThanWhatHasRoomReserves) {
   const std::vector<std::uint64_t> fields(kMaxFields, UINT64_MAX);
   const RingRecord record(127, UINT32_MAX, 1ULL << 63, fields, std::vector<std::uint8_t>(kMaxPayloadBytes, 0xff));

@@ -35,6 +35,22 @@ TEST(Varint, IsTheSameWithoutABranchAByte) {
   }
 }
 
+TEST(MadeVarint, WritesWhatPuttingWrites) {
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    const std::uint32_t power = std::uint32_t{1} << bit;
+    for (const std::uint32_t value : {power - 1, power, power + 1, power | power >> 1 | power >> 5 | power >> 9}) {
+      std::uint8_t plain[kMaxVarintBytes] = {};
+      std::uint8_t made[kMaxVarintBytes] = {};
+      const auto length = put_varint(plain, value) - plain;
+      ASSERT_EQ(MadeVarint(value).put(made) - made, length) << value;
+      ASSERT_EQ(std::memcmp(plain, made, static_cast<std::size_t>(length)), 0) << value;
+      ASSERT_EQ(MadeVarint(value).value(), value);
+    }
+  }
+  std::uint8_t nothing[8];
+  EXPECT_EQ(MadeVarint().put(nothing), nothing);
+}
+
 TEST(Varint, TakesSevenBitsAByte) {
   std::array<std::uint8_t, kMaxVarintBytes> bytes{};
   const auto length = [&bytes](std::uint64_t value) { return put_varint(bytes.data(), value) - bytes.data(); };
