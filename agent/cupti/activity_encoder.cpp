@@ -4,16 +4,8 @@
 #include "agent/spool/varint.h"
 
 namespace jaxprof::cupti {
-namespace {
 
 using spool::EventKind;
-
-// Signed, since CUPTI has been seen to give an end before a start.
-std::uint64_t folded_duration(std::uint64_t start_ns, std::uint64_t end_ns) noexcept {
-  return spool::fold_sign(static_cast<std::int64_t>(end_ns - start_ns));
-}
-
-}  // namespace
 
 bool ActivityEncoder::open(CallbackName names, const KeptSpans* spans) noexcept {
   callback_name_ = names;
@@ -23,7 +15,7 @@ bool ActivityEncoder::open(CallbackName names, const KeptSpans* spans) noexcept 
   return names_.open() && lanes_.open() && configs_.open() && resources_.open();
 }
 
-bool ActivityEncoder::add(std::uint32_t kind, const Record& record, spool::EventEncoder* out) noexcept {
+bool ActivityEncoder::add_any(std::uint32_t kind, const Record& record, spool::EventEncoder* out) noexcept {
   switch (kind) {
     case abi::kConcurrentKernel:
     case abi::kKernel:
@@ -62,17 +54,6 @@ bool ActivityEncoder::add(std::uint32_t kind, const Record& record, spool::Event
   }
 }
 
-inline bool ActivityEncoder::take_times(const Record& record, U64 start, U64 end, Times* times,
-                                        std::uint32_t correlation) noexcept {
-  *times = {record.get(start), record.get(end)};
-  if (times->start_ns == 0 || times->end_ns == 0) [[unlikely]] {
-    collect::count_drop(Drop::kGpuWithoutTime);
-    *times = {0, 0};
-    return true;
-  }
-  return spans_->keeps(times->start_ns, times->end_ns) || ledger_.has_call(correlation);
-}
-
 void ActivityEncoder::note_call(std::uint32_t kind, const Record& record) noexcept {
   using namespace api_record;
   if (kind != abi::kDriver && kind != abi::kRuntime) return;
@@ -90,49 +71,6 @@ bool ActivityEncoder::starts_work(const Record& call, const ApiSet& set, std::ui
          !captured_.has_node(call.get(kThread), start_ns, end_ns);
 }
 
-spool::MadeVarint ActivityEncoder::look_lane(const LaneKey& key) noexcept {
-  bool is_new = false;
-  const std::uint32_t lane = lanes_.number_of(key, &is_new);
-  if (lane == 0) collect::count_drop(Drop::kStateLogFull);
-  RecentLane& recent = recent_lane(key);
-  recent = {key, lane != 0, spool::MadeVarint(lane)};
-  if (!is_new) [[likely]]
-    return recent.lane;
-  spool::GpuLaneState state{};
-  state.lane = lane;
-  state.device = key.device;
-  state.context = key.context;
-  state.stream = key.stream;
-  collect::append_state(spool::StateKind::kGpuLane, &state, sizeof state);
-  return recent.lane;
-}
-
-// Almost all records are kernels, and almost all have all fields: that need not be asked for each.
-bool ActivityEncoder::add_kernel(const Record& record, spool::EventEncoder* out) noexcept {
-  if (record.bytes < kernel_record::kKnownBytes) [[unlikely]]
-    return encode_kernel(record, out);
-  return encode_kernel({record.at, kernel_record::kKnownBytes}, out);
-}
-
-__attribute__((always_inline)) inline bool ActivityEncoder::encode_kernel(const Record& record,
-                                                                          spool::EventEncoder* out) noexcept {
-  using namespace kernel_record;
-  Times times;
-  const std::uint32_t correlation = record.get(kCorrelation);
-  ledger_.add_work(correlation);
-  if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
-  out->add({.name = names_.number_of(record.get(kName), times.start_ns),
-            .lane = lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)),
-            .config = configs_.number_of(record),
-            .start_ns = times.start_ns,
-            .duration = folded_duration(times.start_ns, times.end_ns),
-            .correlation = correlation,
-            .graph = record.get(kGraph),
-            .graph_node = record.get(kGraphNode),
-            .channel = record.get(kChannel)});
-  return true;
-}
-
 bool ActivityEncoder::add_memcpy(const Record& record, bool is_peer, spool::EventEncoder* out) noexcept {
   using namespace memcpy_record;
   Times times;
@@ -146,7 +84,7 @@ bool ActivityEncoder::add_memcpy(const Record& record, bool is_peer, spool::Even
     peer = 1 + (source != device ? source : record.get(peer_record::kTargetDevice));
   }
   const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
-                                  lane_of(device, record.get(kContext), record.get(kStream)).value(),
+                                  lanes_.number_of(device, record.get(kContext), record.get(kStream)).value(),
                                   correlation,
                                   record.get(kBytes),
                                   record.get(is_peer ? peer_record::kGraphNode : kGraphNode),
@@ -165,13 +103,14 @@ bool ActivityEncoder::add_memset(const Record& record, spool::EventEncoder* out)
   const std::uint32_t correlation = record.get(kCorrelation);
   ledger_.add_work(correlation);
   if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
-  const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
-                                  lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)).value(),
-                                  correlation,
-                                  record.get(kBytes),
-                                  record.get(kValue),
-                                  record.get(kGraphNode),
-                                  record.get(kGraph)};
+  const std::uint64_t fields[] = {
+      folded_duration(times.start_ns, times.end_ns),
+      lanes_.number_of(record.get(kDevice), record.get(kContext), record.get(kStream)).value(),
+      correlation,
+      record.get(kBytes),
+      record.get(kValue),
+      record.get(kGraphNode),
+      record.get(kGraph)};
   const std::uint32_t id = record.get(kMemoryKind) | static_cast<std::uint32_t>(record.get(kFlags)) << 16;
   out->add(EventKind::kGpuMemset, id, times.start_ns, fields);
   return true;
@@ -183,9 +122,9 @@ bool ActivityEncoder::add_graph(const Record& record, spool::EventEncoder* out) 
   const std::uint32_t correlation = record.get(kCorrelation);
   ledger_.add_work(correlation);
   if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
-  const std::uint64_t fields[] = {folded_duration(times.start_ns, times.end_ns),
-                                  lane_of(record.get(kDevice), record.get(kContext), record.get(kStream)).value(),
-                                  correlation};
+  const std::uint64_t fields[] = {
+      folded_duration(times.start_ns, times.end_ns),
+      lanes_.number_of(record.get(kDevice), record.get(kContext), record.get(kStream)).value(), correlation};
   out->add(EventKind::kGpuGraph, record.get(kGraph), times.start_ns, fields);
   return true;
 }

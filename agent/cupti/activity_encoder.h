@@ -6,13 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/collect/event_sink.h"
 #include "agent/cupti/api_calls.h"
 #include "agent/cupti/captured_calls.h"
 #include "agent/cupti/kept_spans.h"
 #include "agent/cupti/kernel_names.h"
+#include "agent/cupti/lanes.h"
 #include "agent/cupti/launch_configs.h"
 #include "agent/cupti/launch_ledger.h"
-#include "agent/cupti/number_table.h"
 #include "agent/cupti/record_layout.h"
 #include "agent/cupti/resource_records.h"
 #include "agent/spool/event_codec.h"
@@ -43,23 +44,9 @@ class ActivityEncoder {
     std::uint64_t start_ns;
     std::uint64_t end_ns;
   };
-  struct LaneKey {
-    std::uint32_t device, context, stream;
-  };
 
-  // A job has a few busy streams.
-  struct RecentLane {
-    LaneKey key;
-    std::uint32_t is_known;
-    spool::MadeVarint lane;
-  };
-  static constexpr std::uint32_t kRecentLanes = 64;
-  RecentLane& recent_lane(const LaneKey& key) noexcept {
-    return recent_lanes_[(key.stream + 8 * key.device) % kRecentLanes];
-  }
-
-  bool add_kernel(const Record& record, spool::EventEncoder* out) noexcept;
-  bool encode_kernel(const Record& record, spool::EventEncoder* out) noexcept;
+  bool add_any(std::uint32_t kind, const Record& record, spool::EventEncoder* out) noexcept;
+  bool add_kernel(Record record, spool::EventEncoder* out) noexcept;
   bool add_memcpy(const Record& record, bool is_peer, spool::EventEncoder* out) noexcept;
   bool add_memset(const Record& record, spool::EventEncoder* out) noexcept;
   bool add_graph(const Record& record, spool::EventEncoder* out) noexcept;
@@ -71,14 +58,6 @@ class ActivityEncoder {
 
   // False if the record is of between two windows. Counts those without times.
   bool take_times(const Record& record, U64 start, U64 end, Times* times, std::uint32_t correlation = 0) noexcept;
-  spool::MadeVarint lane_of(std::uint32_t device, std::uint32_t context, std::uint32_t stream) noexcept {
-    const LaneKey key{device, context, stream};
-    const RecentLane& recent = recent_lane(key);
-    const bool is_known = (device == recent.key.device) & (context == recent.key.context) &
-                          (stream == recent.key.stream) & (recent.is_known != 0);
-    return is_known ? recent.lane : look_lane(key);
-  }
-  spool::MadeVarint look_lane(const LaneKey& key) noexcept;
   // A call that is to be followed by the record of its work, and when it was.
   bool starts_work(const Record& call, const ApiSet& set, std::uint64_t start_ns, std::uint64_t end_ns) const noexcept;
   void name_api(std::uint32_t id, bool is_runtime) noexcept;
@@ -88,12 +67,55 @@ class ActivityEncoder {
   KernelNames names_;
   LaunchLedger ledger_;
   CapturedCalls captured_;
-  NumberTable<LaneKey, 1U << 14> lanes_;
-  RecentLane recent_lanes_[kRecentLanes] = {};
+  Lanes lanes_;
   LaunchConfigs configs_;
   ResourceRecords resources_;
   ApiSet driver_;
   ApiSet runtime_;
 };
+
+// Signed, since CUPTI has been seen to give an end before a start.
+inline std::uint64_t folded_duration(std::uint64_t start_ns, std::uint64_t end_ns) noexcept {
+  return spool::fold_sign(static_cast<std::int64_t>(end_ns - start_ns));
+}
+
+inline bool ActivityEncoder::take_times(const Record& record, U64 start, U64 end, Times* times,
+                                        std::uint32_t correlation) noexcept {
+  *times = {record.get(start), record.get(end)};
+  if (times->start_ns == 0 || times->end_ns == 0) [[unlikely]] {
+    collect::count_drop(Drop::kGpuWithoutTime);
+    *times = {0, 0};
+    return true;
+  }
+  return spans_->keeps(times->start_ns, times->end_ns) || ledger_.has_call(correlation);
+}
+
+// Almost all records are kernels, so this is what a record costs.
+__attribute__((always_inline)) inline bool ActivityEncoder::add_kernel(Record record,
+                                                                       spool::EventEncoder* out) noexcept {
+  using namespace kernel_record;
+  Times times;
+  const std::uint32_t correlation = record.get(kCorrelation);
+  ledger_.add_work(correlation);
+  if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
+  const char* name = record.get(kName);
+  out->add({.name = names_.number_of(name, times.start_ns),
+            .lane = lanes_.number_of(record.get(kDevice), record.get(kContext), record.get(kStream)),
+            .config = configs_.number_of(record, KernelNames::hash_of(name)),
+            .start_ns = times.start_ns,
+            .duration = folded_duration(times.start_ns, times.end_ns),
+            .correlation = correlation,
+            .graph = record.get(kGraph),
+            .graph_node = record.get(kGraphNode),
+            .channel = record.get(kChannel)});
+  return true;
+}
+
+// And almost all kernels have all fields: that need not be asked for each.
+inline bool ActivityEncoder::add(std::uint32_t kind, const Record& record, spool::EventEncoder* out) noexcept {
+  if (kind == abi::kConcurrentKernel && record.bytes >= kernel_record::kKnownBytes) [[likely]]
+    return add_kernel({record.at, kernel_record::kKnownBytes}, out);
+  return add_any(kind, record, out);
+}
 
 }  // namespace jaxprof::cupti

@@ -11,51 +11,53 @@ namespace {
 // Records come from other processors' caches, or from memory: a record's length is asked for some records ahead.
 constexpr std::size_t kPrefetchAhead = 2048;
 constexpr std::size_t kPrefetchBytes = 256;
-// What has been read is cleared while it is still in the processor's nearest cache.
-constexpr std::size_t kClearBytes = 4096;
+// What has been read is cleared while it is still in the processor's nearest cache, in pieces that are short enough for
+// memset() not to use its string instruction, which nothing else runs beside.
+constexpr std::size_t kClearBytes = 1024;
 // So many records at the start of each buffer are walked by CUPTI too.
 constexpr int kCheckedRecords = 4;
 
 }  // namespace
-
-__attribute__((always_inline)) inline bool BlockFiller::next_record(std::uint32_t* kind, Record* record) noexcept {
-  if (!is_walked_by_cupti_) [[likely]] {
-    std::uint8_t* at = buffer_.data + at_;
-    const std::size_t left = buffer_.valid_bytes - at_;
-    if (left == 0) return false;
-    if (left >= sizeof *kind) [[likely]] {
-      for (std::size_t line = 0; line < kPrefetchBytes; line += 64) __builtin_prefetch(at + kPrefetchAhead + line);
-      std::memcpy(kind, at, sizeof *kind);
-      const std::size_t stride = strides_->of(*kind);
-      if (stride != 0 && stride <= left) [[likely]] {
-        *record = {at, stride};
-        if (at_ - cleared_ >= kClearBytes) clear_read();
-        last_record_ = at;
-        at_ += stride;
-        return true;
-      }
-    }
-    is_walked_by_cupti_ = true;  // from the last record on
-  }
-  return ask_cupti(kind, record);
-}
 
 std::size_t BlockFiller::fill(std::uint8_t* payload, std::size_t capacity, std::uint64_t* event_count) noexcept {
   spool::EventEncoder out(payload, capacity);
   out.begin(0, previous_stamp_);
   while (out.has_room()) {
     if (!has_buffer_ && !next_buffer()) break;
-    std::uint32_t kind = 0;
-    Record record;
-    if (next_record(&kind, &record)) {
-      encoder_->add(kind, record, &out);
-    } else {
+    if (!is_walked_by_cupti_) [[likely]] {
+      add_by_lengths(&out);
+    } else if (!add_by_cupti(&out)) {
       end_buffer();
     }
   }
   previous_stamp_ = out.previous_stamp();
   *event_count = out.event_count();
   return out.event_count() > 0 ? out.size() : 0;
+}
+
+void BlockFiller::add_by_lengths(spool::EventEncoder* out) noexcept {
+  std::uint8_t* at = buffer_.data + at_;
+  while (out->has_room()) {
+    const std::size_t left = buffer_.valid_bytes - at_;
+    std::uint32_t kind = 0;
+    if (left < sizeof kind) [[unlikely]] {
+      if (left == 0) return end_buffer();
+      is_walked_by_cupti_ = true;
+      return;
+    }
+    for (std::size_t line = 0; line < kPrefetchBytes; line += 64) __builtin_prefetch(at + kPrefetchAhead + line);
+    std::memcpy(&kind, at, sizeof kind);
+    const std::size_t stride = strides_->of(kind);
+    if (stride == 0 || stride > left) [[unlikely]] {
+      is_walked_by_cupti_ = true;
+      return;
+    }
+    if (at_ - cleared_ >= kClearBytes) clear_read();
+    last_record_ = at;
+    at_ += stride;
+    encoder_->add(kind, {at, stride}, out);
+    at += stride;
+  }
 }
 
 bool BlockFiller::next_buffer() noexcept {
@@ -118,7 +120,7 @@ void BlockFiller::clear_read() noexcept {
   cleared_ = read;
 }
 
-bool BlockFiller::ask_cupti(std::uint32_t* kind, Record* record) noexcept {
+bool BlockFiller::add_by_cupti(spool::EventEncoder* out) noexcept {
   const abi::Result result = subscriber_->next_record(buffer_.data, buffer_.valid_bytes, &last_record_);
   if (result != abi::kSuccess) {
     // Anything but the end: what follows cannot be found.
@@ -126,10 +128,11 @@ bool BlockFiller::ask_cupti(std::uint32_t* kind, Record* record) noexcept {
     return false;
   }
   const auto* at = static_cast<const std::uint8_t*>(last_record_);
-  std::memcpy(kind, at, sizeof *kind);
-  const std::size_t stride = strides_->of(*kind);
+  std::uint32_t kind = 0;
+  std::memcpy(&kind, at, sizeof kind);
+  const std::size_t stride = strides_->of(kind);
   const std::size_t left = buffer_.valid_bytes - static_cast<std::size_t>(at - buffer_.data);
-  *record = {at, stride < left ? stride : left};
+  encoder_->add(kind, {at, std::min(stride, left)}, out);
   return true;
 }
 

@@ -32,9 +32,10 @@ class BlockFiller {
  private:
   bool next_buffer() noexcept;
   bool are_lengths_right() noexcept;
-  // By the known lengths; from where they do not lead on, or beyond the end, by CUPTI.
-  bool next_record(std::uint32_t* kind, Record* record) noexcept;
-  bool ask_cupti(std::uint32_t* kind, Record* record) noexcept;
+  // Records by the known lengths, until there is no room; from where they do not lead on, CUPTI walks.
+  void add_by_lengths(spool::EventEncoder* out) noexcept;
+  // The next record, found by CUPTI; false if it finds none.
+  bool add_by_cupti(spool::EventEncoder* out) noexcept;
   void note_calls() noexcept;
   void clear_read() noexcept;
   void end_buffer() noexcept;

@@ -21,11 +21,16 @@ class KernelNames {
   // A module is being unloaded, at `now_ns` of CUPTI's clock. Any thread.
   void note_unload(std::uint64_t now_ns, BufferPool* pool, const Strides& strides) noexcept;
 
+  // Spreads addresses of names over tables of 2^n slots, by its top bits.
+  static std::uint64_t hash_of(const char* name) noexcept {
+    return reinterpret_cast<std::uintptr_t>(name) * 0x9e3779b97f4a7c15U;
+  }
+
   // The number of the name that a record of that start points to; kLostString if it is not readable any more, or may be
   // another's by now, which is counted (Drop::kGpuNameLost).
   spool::MadeVarint number_of(const char* name, std::uint64_t start_ns) noexcept {
     if (name == nullptr) return spool::MadeVarint(spool::kNoString);
-    Slot& slot = slots_[slot_of(name)];
+    Slot& slot = slots_[hash_of(name) >> (64 - kSlotBits)];
     if (slot.name == name && slot.unloads == unloads_.load(std::memory_order_acquire) && start_ns >= slot.from_ns)
         [[likely]]
       return slot.id;
@@ -36,7 +41,8 @@ class KernelNames {
   bool has_any() const noexcept { return has_any_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint32_t kSlots = 1U << 13;
+  static constexpr unsigned kSlotBits = 13;
+  static constexpr std::uint32_t kSlots = 1U << kSlotBits;
   struct Slot {
     const char* name;
     std::uint64_t from_ns;  // it is the name of what began then or later
@@ -44,9 +50,6 @@ class KernelNames {
     spool::MadeVarint id;
   };
 
-  static std::uint32_t slot_of(const char* name) noexcept {
-    return static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(name) * 0x9e3779b97f4a7c15U) >> 51);
-  }
   spool::MadeVarint look(Slot* slot, const char* name, std::uint64_t start_ns) noexcept;
 
   DyingNames dying_;

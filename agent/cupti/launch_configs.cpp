@@ -17,10 +17,10 @@ LaunchConfigs::Config LaunchConfigs::config_of(const Record& record) noexcept {
   return config;
 }
 
-spool::MadeVarint LaunchConfigs::renew(Recent* recent, const Record& record) noexcept {
+spool::MadeVarint LaunchConfigs::renew(Recent* recent, Record record) noexcept {
   const Config config = config_of(record);
   const std::uint32_t number = look(config);
-  *recent = {config, number != 0, spool::MadeVarint(number)};
+  *recent = {config, number != 0 ? config.registers + 1 : 0, spool::MadeVarint(number)};
   return recent->number;
 }
 

@@ -15,11 +15,10 @@ class LaunchConfigs {
  public:
   bool open() noexcept;
   // The number of how `record`, a kernel's, was launched, which is registered when it is new; 0 if too many are known.
-  spool::MadeVarint number_of(const Record& record) noexcept {
-    const auto name = reinterpret_cast<std::uintptr_t>(record.get(kernel_record::kName));
-    Recent& recent = recent_[(name * 0x9e3779b97f4a7c15U) >> 54];
-    static_assert(kRecent == 1U << (64 - 54));
-    return recent.is_known != 0 && has_config(record, recent.config) ? recent.number : renew(&recent, record);
+  // `name_hash` is KernelNames::hash_of() of its kernel's name.
+  spool::MadeVarint number_of(const Record& record, std::uint64_t name_hash) noexcept {
+    Recent& recent = recent_[name_hash >> (64 - kRecentBits)];
+    return is_as(record, recent) ? recent.number : renew(&recent, record);
   }
 
  private:
@@ -32,29 +31,31 @@ class LaunchConfigs {
   };
   struct alignas(64) Recent {
     Config config;
-    std::uint32_t is_known;
+    std::uint32_t registers_and_1;  // 0: none is known
     spool::MadeVarint number;
   };
-  static constexpr std::uint32_t kRecent = 1024;
+  static constexpr unsigned kRecentBits = 12;
 
   static constexpr std::size_t kFirstBytes = kernel_record::kLocalPerThread.offset + 4 - kernel_record::kGrid[0].offset;
 
   // Compared where they lie: to copy the record's first would cost more than the comparison.
-  static bool has_config(const Record& record, const Config& config) noexcept {
+  static bool is_as(const Record& record, const Recent& recent) noexcept {
     using namespace kernel_record;
     static_assert(kFirstBytes == offsetof(Config, cluster));
     static_assert(kCluster[2].offset + 4 - kCluster[0].offset == sizeof Config::cluster);
     if (!record.has(kCluster[2])) return false;
-    return static_cast<int>(are_same_words<kFirstBytes>(record.at + kGrid[0].offset, &config)) &
-           static_cast<int>(are_same_words<sizeof config.cluster>(record.at + kCluster[0].offset, config.cluster)) &
-           static_cast<int>(record.get(kRegisters) == config.registers);
+    const std::uint64_t difference =
+        difference_of_words<kFirstBytes>(record.at + kGrid[0].offset, &recent.config) |
+        difference_of_words<sizeof recent.config.cluster>(record.at + kCluster[0].offset, recent.config.cluster) |
+        ((record.get(kRegisters) + 1U) ^ recent.registers_and_1);
+    return difference == 0;
   }
-  spool::MadeVarint renew(Recent* recent, const Record& record) noexcept;
+  spool::MadeVarint renew(Recent* recent, Record record) noexcept;
   static Config config_of(const Record& record) noexcept;
   std::uint32_t look(const Config& config) noexcept;
 
   NumberTable<Config, 1U << 15> all_;
-  Recent recent_[kRecent] = {};  // by the kernel's name
+  Recent recent_[1U << kRecentBits] = {};  // by the kernel's name
 };
 
 }  // namespace jaxprof::cupti

@@ -11,9 +11,9 @@
 
 namespace jaxprof::cupti {
 
-// Equality of words in memory, without a branch a word.
+// The bits in which words in memory differ, of all of them together: 0 if they are the same. No branch a word.
 template <std::size_t kBytes>
-inline bool are_same_words(const void* one, const void* other) noexcept {
+inline std::uint64_t difference_of_words(const void* one, const void* other) noexcept {
   static_assert(kBytes % 4 == 0);
   const auto difference_at = [one, other](std::size_t at, auto word) {
     auto its = word;
@@ -25,7 +25,7 @@ inline bool are_same_words(const void* one, const void* other) noexcept {
 #pragma GCC unroll 16
   for (std::size_t at = 0; at + 8 <= kBytes; at += 8) difference |= difference_at(at, std::uint64_t{});
   if constexpr (kBytes % 8 != 0) difference |= difference_at(kBytes - 4, std::uint32_t{});
-  return difference == 0;
+  return difference;
 }
 
 // `Key` is plain words without padding: it is hashed and compared as bytes.
@@ -55,7 +55,7 @@ class NumberTable {
         *is_new = true;
         return slot.number;
       }
-      if (are_same_words<sizeof key>(&slot.key, &key)) return slot.number;
+      if (difference_of_words<sizeof key>(&slot.key, &key) == 0) return slot.number;
     }
   }
 

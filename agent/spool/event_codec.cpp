@@ -44,12 +44,6 @@ void EventEncoder::add(const EventHeader& record) noexcept {
   ++event_count_;
 }
 
-void EventEncoder::add_any(const KernelEvent& kernel) noexcept {
-  const std::uint64_t fields[] = {kernel.duration,   kernel.lane.value(), kernel.correlation, kernel.config.value(),
-                                  kernel.graph_node, kernel.graph,        kernel.channel};
-  add(EventKind::kGpuKernel, kernel.name.value(), kernel.start_ns, fields);
-}
-
 EventDecoder::EventDecoder(const std::uint8_t* payload, std::size_t bytes) noexcept
     : at_(payload), end_(payload + bytes) {
   std::uint64_t thread = 0;

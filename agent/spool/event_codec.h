@@ -54,8 +54,6 @@ class EventEncoder {
   std::uint64_t event_count() const noexcept { return event_count_; }
 
  private:
-  void add_any(const KernelEvent& kernel) noexcept;
-
   std::uint8_t* buffer_;
   std::size_t capacity_;
   std::size_t size_ = 0;
@@ -96,7 +94,9 @@ inline void EventEncoder::add(EventKind kind, std::uint32_t id, std::uint64_t st
 __attribute__((always_inline)) inline void EventEncoder::add(const KernelEvent& kernel) noexcept {
   const std::uint64_t difference = fold_sign(static_cast<std::int64_t>(kernel.start_ns - previous_stamp_));
   if ((difference | kernel.duration) >> 28 != 0 || kernel.channel - 1 >= 0x7f) [[unlikely]]
-    return add_any(kernel);
+    return add(EventKind::kGpuKernel, kernel.name.value(), kernel.start_ns,
+               {kernel.duration, kernel.lane.value(), kernel.correlation, kernel.config.value(), kernel.graph_node,
+                kernel.graph, kernel.channel});
   const std::uint64_t times = spread_two_28(difference | kernel.duration << 32);
   constexpr auto kKind = static_cast<unsigned>(EventKind::kGpuKernel);
   constexpr auto kHead = static_cast<std::uint16_t>(kKind | (gpu_field::kKernelChannel + 1) << 8);
