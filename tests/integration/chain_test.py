@@ -147,7 +147,7 @@ class EveryCall:
 
     def test_nothing_was_dropped_or_found_wanting(self):
         self.assertEqual(self.run_file.file.attrs["n_dropped"], 0)
-        self.assertEqual([row for row in self.run_file.rows("diagnostics") if row["severity"] != "info"], [])
+        self.assertEqual([row for row in self.run_file.findings_about_tasks() if row["severity"] != "info"], [])
         self.assertTrue(all(truth.has_footer for truth in self.truths))
 
     def test_standard_error_has_two_lines(self):

@@ -139,7 +139,7 @@ class Eager(GpuCase):
         kernels = self.run_file.rows("events/kernels")
         self.assertTrue(all("nccl" in kernel["name"] for kernel in kernels))
         self.assertTrue(all(kernel["api"] is not None for kernel in kernels))
-        self.assertEqual([row for row in self.run_file.rows("diagnostics") if row["severity"] != "info"], [])
+        self.assertEqual([row for row in self.run_file.findings_about_tasks() if row["severity"] != "info"], [])
         for row in self.run_file.rows("job/processes"):
             self.assertIn(row["gpu_mode"], ("alone", "shared"), str(row))
 

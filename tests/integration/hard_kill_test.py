@@ -60,7 +60,7 @@ class HardKill(tools.OwnFolderCase):
         with RunFile("run.h5") as run:
             self.assertEqual([(task["state"], task["signal"]) for task in run.rows("job/tasks")], [("profiled", 9)])
             self.assert_calls_are_there(run, 0)
-        self.assertEqual(list(Path("node").iterdir()), [])
+        self.assert_becomes_empty("node")
 
     def test_of_the_wrapper(self):
         wrapper, pid = self.start()
@@ -82,7 +82,7 @@ class HardKill(tools.OwnFolderCase):
         self.assert_status(tools.merge("prof", "-f"), tools.DONE)
         with RunFile("run.h5") as run:
             self.assert_calls_are_there(run, 0)
-        self.assertEqual(list(Path("node").iterdir()), [])
+        self.assert_becomes_empty("node")
 
 
 if __name__ == "__main__":

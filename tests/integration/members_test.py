@@ -48,7 +48,7 @@ class Members(tools.OwnFolderCase):
         self.assertEqual(len(devices), n_processes * N_MEMBERS)
         self.assertEqual([(row["n_seen"], row["n_ranks"]) for row in run.rows("collectives")],
                          [(N_MEMBERS, N_MEMBERS)] * N_CALLS * n_processes)
-        self.assertEqual([row["code"] for row in run.rows("diagnostics")], ["step.none"])  # it marks no steps
+        self.assertEqual([row["code"] for row in run.findings_about_tasks()], ["step.none"])  # it marks no steps
 
     def check(self, way, n_processes):
         with self.run_file_of(way, n_processes) as run:

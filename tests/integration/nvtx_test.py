@@ -142,7 +142,7 @@ class XlaSteps(NvtxCase):
         self.assertEqual(found, expected)
         self.assertEqual({row["source"] for row in steps}, {"xla_module"})
         self.assertTrue(all(row["dur_ns"] > 0 for row in steps))
-        self.assertEqual([row["code"] for row in run.rows("diagnostics")], [])
+        self.assertEqual([row["code"] for row in run.findings_about_tasks()], [])
 
     def test_a_module_that_never_ran_is_told_with_those_that_did(self):
         run = self.profile("--scenarios", "xla", "--threads", "1", exec_options=("--step-marker", "xla:jit_step"))

@@ -65,7 +65,7 @@ class Publishing(tools.OwnFolderCase):
             return list(ticks.marks_by_rank(run).values())[0]
 
     def assert_node_is_empty(self):
-        self.assertEqual(list(Path("node").iterdir()), [])
+        self.assert_becomes_empty("node")
 
 
 class WhileItRuns(Publishing):
@@ -227,7 +227,7 @@ class SharedStorage(Publishing):
         self.assert_status(tools.run("mkfs.ext4", "-q", "image"), 0)
         mounted = tools.run("mount", "-o", "loop", "image", "disk")
         tools.require("freeze", mounted.status == 0, f"no loop device: {mounted.err}")
-        self.addCleanup(tools.run, "umount", "disk")
+        self.addCleanup(wait_until, lambda: tools.run("umount", "disk").status == 0, "the end of its users")
         folder = os.getcwd()
         job = tools.start(tools.EXEC, "-o", "disk/prof/rank%r", "--spool", "node", "--grace", "2", "--", "sh", "-c",
                           f"{TICKS} 500 {ticks.PERIOD_US} log; {UNTIL_TOLD}; exit {JOB_CODE}", env=rank_environment(0, 1))

@@ -69,7 +69,7 @@ class RandomKills(tools.FolderCase):
     def test_of_the_process(self):
         def check(folder, log):
             self.assert_all_there(self.merged_marks(folder, (tools.DONE,)), log)
-            self.assertEqual(list((folder / "node").iterdir()), [])
+            self.assert_becomes_empty(folder / "node")
 
         self.kill_many("process", False, check)
 
@@ -80,7 +80,7 @@ class RandomKills(tools.FolderCase):
             collected = tools.run(tools.BIN / "jaxprof", "collect", folder / "prof")
             self.assert_status(collected, tools.DONE)
             self.assert_all_there(self.merged_marks(folder, (tools.DONE,)), log)
-            self.assertEqual(list((folder / "node").iterdir()), [])
+            self.assert_becomes_empty(folder / "node")
             again = tools.run(tools.BIN / "jaxprof", "collect", folder / "prof")
             self.assert_status(again, tools.DONE)
 

@@ -10,6 +10,9 @@ run_tools.require_module("h5py")
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 
+OF_OTHER_LENGTH = ("member_", "process_", "event_", "nic_offset", "device_offset")
+OF_OBSERVERS = ("node.", "nic.", "gpu.not-watched", "gpu.watch-trouble")
+
 
 class RunFile:
     def __init__(self, path):
@@ -38,7 +41,7 @@ class RunFile:
         n_rows = int(node.attrs["n_rows"])
         # Columns of members, and offsets, have other lengths and their own readers.
         columns = {name: column for name, column in node.items()
-                   if not name.startswith(("member_", "process_", "event_")) and len(column) == n_rows}
+                   if not name.startswith(OF_OTHER_LENGTH) and len(column) == n_rows}
         texts = {name: self._texts(column[:], column.dtype, column.attrs["units"], column.attrs["missing_value"])
                  for name, column in columns.items()}
         return [dict(zip(texts, values)) for values in zip(*texts.values())]
@@ -67,6 +70,12 @@ class RunFile:
 
     def diagnostics(self, code):
         return [row for row in self.rows("diagnostics") if row["code"] == code]
+
+    def findings_about_tasks(self):
+        """All rows of /diagnostics but what the observers of the nodes say short of an error: that is about the machine,
+        its ports and GPUs, and about other jobs on it."""
+        return [row for row in self.rows("diagnostics")
+                if row["severity"] == "error" or not row["code"].startswith(OF_OBSERVERS)]
 
     def _compound_rows(self, table):
         values = table[:]

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +92,14 @@ def study(name, run_file, *options):
     return run(BIN / "jaxprof-study", name, run_file, *options)
 
 
+def wait_until(holds, what, limit_s=LIMIT_SECONDS):
+    deadline = time.monotonic() + limit_s
+    while not holds():
+        if time.monotonic() >= deadline:
+            raise AssertionError(f"{what}: not in {limit_s} s")
+        time.sleep(0.02)
+
+
 def require(resource, is_there, reason):
     """Skips unless `is_there`; where JAXPROF_REQUIRE names the resource, fails (require.sh says the same for shells)."""
     if is_there:
@@ -105,6 +114,15 @@ def require_module(name):
     require(name, importlib.util.find_spec(name) is not None, f"{sys.executable} has no module {name}")
 
 
+def remove_tree(folder):
+    """A node's observer outlives its job by a moment, and may make its file just now."""
+    def is_gone():
+        shutil.rmtree(folder, ignore_errors=True)
+        return not folder.exists()
+
+    wait_until(is_gone, f"the removal of {folder}")
+
+
 class FolderCase(unittest.TestCase):
     """Tests that share one empty folder, which is also their working directory."""
 
@@ -117,10 +135,14 @@ class FolderCase(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         os.chdir(cls.outside)
-        shutil.rmtree(cls.folder)
+        remove_tree(cls.folder)
 
     def assert_status(self, ended, status):
         self.assertEqual(ended.status, status, f"\n{ended}")
+
+    def assert_becomes_empty(self, folder):
+        """Which the node's observer may be the last to clean."""
+        wait_until(lambda: not list(Path(folder).iterdir()), f"{folder} is empty")
 
     def assert_one_clear_line(self, ended, *words):
         """Standard error holds one line of the program itself that says `words`, and nothing from a library."""

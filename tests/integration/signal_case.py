@@ -13,20 +13,13 @@ import uuid
 from pathlib import Path
 
 import run_tools as tools
+from run_tools import wait_until
 
 LOGGER = str(Path(__file__).with_name("signal_logger.py"))
 MARK = "JAXPROF_TEST_MARK"
 GONE_S = 20
 ENDS_S = 200  # a time limit of a minute is looked at once a minute
 TASK_LINE = re.compile(r"^srun: error: \S+: tasks? ([0-9,-]+): (.*)$", re.M)
-
-
-def wait_until(holds, what, limit_s=tools.LIMIT_SECONDS):
-    deadline = time.monotonic() + limit_s
-    while not holds():
-        if time.monotonic() >= deadline:
-            raise AssertionError(f"{what}: not in {limit_s} s")
-        time.sleep(0.02)
 
 
 def numbers(text):

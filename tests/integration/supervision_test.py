@@ -16,7 +16,7 @@ from pathlib import Path
 
 import run_tools as tools
 from run_file import RunFile
-from signal_case import wait_until
+from run_tools import wait_until
 
 WRAPPER = (tools.EXEC, "--quiet", "-o", "prof/rank")
 # Outlives its parent by far, in a session of its own; tells each USR1 and ends with TERM.

@@ -81,7 +81,7 @@ class Torchrun(tools.FolderCase):
 
     def test_nothing_was_lost(self):
         self.assertEqual(self.run_file.file.attrs["n_dropped"], 0)
-        self.assertEqual([row for row in self.run_file.rows("diagnostics") if row["severity"] != "info"], [])
+        self.assertEqual([row for row in self.run_file.findings_about_tasks() if row["severity"] != "info"], [])
         self.assertEqual(len(self.job.lines_of_jaxprof()), 2, str(self.job))
 
 
