@@ -2,13 +2,16 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "agent/base/atomic_file.h"
 #include "agent/base/directory_listing.h"
 #include "agent/base/file_lock.h"
+#include "agent/contract/node_tasks.h"
 #include "agent/contract/run_layout.h"
 
 namespace jaxprof::netsampler {
@@ -30,6 +33,24 @@ bool has_observer(uid_t user) {
   });
 }
 
+struct NodeFolder {
+  std::string path;
+  uid_t user = 0;
+};
+
+// Those of other runs.
+std::vector<NodeFolder> folders_beside(const std::string& node_folder) {
+  const std::filesystem::path own(node_folder);
+  const std::string base = own.parent_path().string();
+  const std::string own_name = own.filename().string();
+  std::vector<NodeFolder> others;
+  for (const std::string& name : list_directory(base)) {
+    const auto user = run_layout::user_of_node_folder(name);
+    if (user && name != own_name) others.push_back({base + "/" + name, *user});
+  }
+  return others;
+}
+
 bool is_observed(const std::string& folder, uid_t user) {
   const std::string file = run_layout::node_observer_path(folder);
   struct stat status {};
@@ -40,14 +61,16 @@ bool is_observed(const std::string& folder, uid_t user) {
 }  // namespace
 
 bool has_neighbour(const std::string& node_folder) {
-  const std::filesystem::path own(node_folder);
-  const std::string base = own.parent_path().string();
-  const std::string own_name = own.filename().string();
-  for (const std::string& name : list_directory(base)) {
-    const auto user = run_layout::user_of_node_folder(name);
-    if (user && name != own_name && is_observed(base + "/" + name, *user)) return true;
+  const auto others = folders_beside(node_folder);
+  return std::any_of(others.begin(), others.end(),
+                     [](const NodeFolder& other) { return is_observed(other.path, other.user); });
+}
+
+void remove_deserted_neighbours(const std::string& node_folder) {
+  for (const NodeFolder& other : folders_beside(node_folder)) {
+    if (other.user != geteuid() || is_observed(other.path, other.user)) continue;
+    remove_deserted_node_folder(other.path);
   }
-  return false;
 }
 
 }  // namespace jaxprof::netsampler

@@ -14,6 +14,7 @@
 #include "agent/base/file_lock.h"
 #include "agent/contract/run_layout.h"
 #include "tests/unit/base/temp_folder.h"
+#include "tests/unit/contract/registered_task.h"
 
 namespace jaxprof::netsampler {
 namespace {
@@ -92,6 +93,25 @@ TEST_F(NeighboursTest, TheOwnRunIsNone) {
     return lock && lock->is_held();
   });
   EXPECT_FALSE(has_neighbour(own_));
+}
+
+TEST_F(NeighboursTest, WhatAnEndedRunHasLeftIsRemoved) {
+  const std::string ended = folder_of(getuid(), "7.1.0");
+  std::ofstream(run_layout::node_observer_path(ended)) << "";
+  std::ofstream(run_layout::node_plain_task_path(ended, getpid(), 1)) << "";  // this process began later
+  const std::string living = folder_of(getuid(), "7.2.0");
+  const test::RegisteredTask task(living);
+  const std::string of_another = folder_of(getuid() + 1, "7.3.0");
+  const std::string observed = folder_of(getuid(), "7.4.0");
+  const Other observer([&] {
+    static const auto lock = try_lock(run_layout::node_observer_path(observed), Missing::kCreate);
+    return lock && lock->is_held();
+  });
+  remove_deserted_neighbours(own_);
+  EXPECT_FALSE(std::filesystem::exists(ended));
+  for (const std::string& folder : {own_, living, of_another, observed}) {
+    EXPECT_TRUE(std::filesystem::exists(folder)) << folder;
+  }
 }
 
 TEST_F(NeighboursTest, AnotherUsersFolderCountsWhileThatUserHasAnObserver) {
