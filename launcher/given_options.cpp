@@ -113,6 +113,27 @@ Status convert_choices(const GivenOptions& given, Options* options) {
   return {};
 }
 
+Status convert_observer(const GivenOptions& given, ObserverOptions* observer) {
+  if (given.nic_nodes != "traced" && given.nic_nodes != "all" && given.nic_nodes != "none") {
+    return fail(ErrorCode::kUsage, "--nic-nodes " + given.nic_nodes + ": write traced, all or none");
+  }
+  observer->nic_nodes = given.nic_nodes == "all"    ? NicNodes::kAll
+                        : given.nic_nodes == "none" ? NicNodes::kNone
+                                                    : NicNodes::kTraced;
+  if (!given.nic_hz.empty()) {
+    std::uint64_t hz = 0;
+    if (!parse_decimal(given.nic_hz.c_str(), &hz) || hz == 0 || hz > 1000) {
+      return fail(ErrorCode::kUsage, "--nic-hz " + given.nic_hz + ": not a whole number from 1 to 1000");
+    }
+    observer->nic_hz = static_cast<std::uint32_t>(hz);
+  }
+  const std::string& source = observer->nic_source;
+  if (!source.empty() && source != "auto" && source != "netlink" && source != "sysfs" && source != "netdev") {
+    return fail(ErrorCode::kUsage, "--nic-source " + source + ": write auto, netlink, sysfs or netdev");
+  }
+  return {};
+}
+
 Status check_output(const Options& options) {
   const TemplateReport report = check_template(options.output.c_str(), options.rank_variables);
   if (report.fault != TemplateFault::kNone) {
@@ -170,6 +191,7 @@ Result<Options> convert_options(GivenOptions given) {
   if (!recording) return tl::unexpected(std::move(recording.error()));
   options.recording = *recording;
   if (auto s = convert_choices(given, &options); !s) return tl::unexpected(std::move(s.error()));
+  if (auto s = convert_observer(given, &options.observer); !s) return tl::unexpected(std::move(s.error()));
   if (auto s = convert_limits(given, &options); !s) return tl::unexpected(std::move(s.error()));
   if (auto s = convert_environment(given.environment, &options.environment); !s)
     return tl::unexpected(std::move(s.error()));

@@ -21,6 +21,7 @@
 #include "launcher/hydra_proxy.h"
 #include "launcher/launcher_words.h"
 #include "launcher/limit_watch.h"
+#include "launcher/node_observer.h"
 #include "launcher/publishing.h"
 #include "launcher/run_marks.h"
 #include "launcher/shutdown_watch.h"
@@ -61,6 +62,13 @@ std::string describe_rank(const Node& node, const LaunchPlan& plan) {
   return (plan.rank.is_known() ? "rank " + std::to_string(plan.rank.rank) : "this process") + " on " + node.host;
 }
 
+// For a task without a wrapper, where all nodes are to be observed.
+void observe_node(const Options& options, const Node& node, const LaunchPlan& plan) {
+  if (auto status = observe_for_plain_task(options, node, plan, Env()); !status) {
+    say_for_node(options, node, plan, node.host + " is not observed: " + status.error().message);
+  }
+}
+
 // --strict.
 [[noreturn]] void refuse(const Options& options, const Node& node, const LaunchPlan& plan, const std::string& reason) {
   record_unprofiled_task(options, node, plan, reason);
@@ -73,6 +81,7 @@ std::string describe_rank(const Node& node, const LaunchPlan& plan) {
   if (options.is_strict) refuse(options, node, plan, reason);
   record_unprofiled_task(options, node, plan, reason);
   say_for_node(options, node, plan, describe_rank(node, plan) + " runs unprofiled: " + reason);
+  observe_node(options, node, plan);
   exec_unchanged(options);
 }
 
@@ -132,11 +141,18 @@ int run(const std::vector<std::string>& arguments) {
   // Who asked for certainty has no use for a selection by a rank that is not the one that was meant.
   if (options->is_strict && !plan.rank_fault.empty()) refuse(*options, node, plan, plan.rank_fault);
   say_before(*options, plan);
-  if (!plan.is_wrapped) exec_unchanged(*options);
+  if (!plan.is_wrapped) {
+    observe_node(*options, node, plan);
+    exec_unchanged(*options);
+  }
 
   // What lies ready before the job starts; without it, the job runs all the same.
   Result<Task> task = set_up_task(*options, node, plan, env);
   if (!task) run_unprofiled(*options, node, plan, task.error().message);
+
+  // Who looks after the node. An orphan that is made here is the launcher's.
+  NodeObserver observer(*options, *task, env);
+  observer.start();
 
   // The job.
   Supervisor supervisor;
@@ -151,6 +167,7 @@ int run(const std::vector<std::string>& arguments) {
   }
   LimitWatch limits(*options, *task);
   limits.start();
+  observer.watch([&supervisor](pid_t pid) { supervisor.disregard(pid); });
   const std::string end_mark =
       options->is_quiet ? "" : run_layout::mark_path(task->plan.state_directory, "window-ends-job");
   ShutdownWatch shutdown(
@@ -160,6 +177,7 @@ int run(const std::vector<std::string>& arguments) {
   const JobStatus job = supervisor.wait(options->waits_for_all ? WaitFor::kAll : WaitFor::kPrimary);
   shutdown.stop();
   limits.stop();
+  observer.stop_watching();
 
   // What it left.
   publishing.finish({job, supervisor.job_pid()}, [&supervisor] { return supervisor.is_asked_to_end(); });

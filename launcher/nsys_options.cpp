@@ -46,7 +46,8 @@ constexpr NsysOption kTable[] = {
     {'\0', "dx-force-declare-adapter-removal-support", kAccepted, nullptr, kNoGraphics},
     {'\0', "dx12-gpu-workload", kAccepted, nullptr, kNoGraphics},
     {'\0', "dx12-wait-calls", kAccepted, nullptr, kNoGraphics},
-    {'\0', "enable", kRefused, nullptr, "nsys plugins cannot be loaded"},
+    {'\0', "enable", kRefused, nullptr,
+     "nsys plugins cannot be loaded; --nic-nodes has the counters of network cards, EFA among them"},
     {'\0', "etw-provider", kRefused, nullptr, "this is for Windows"},
     {'\0', "event-sample", kAccepted, nullptr, kNoSampling},
     {'\0', "event-sampling-interval", kAccepted, nullptr, kNoSampling},
@@ -72,7 +73,7 @@ constexpr NsysOption kTable[] = {
      "the profiler sends the job no signal of its own choice; --capture-range-end stop-shutdown ends it with its "
      "window"},
     {'\0', "mpi-impl", kAccepted, nullptr, "MPI calls are not recorded"},
-    {'\0', "nic-metrics", kAccepted, nullptr, "NIC counters are not recorded by this version"},
+    {'\0', "nic-metrics", kAccepted, nullptr, "NIC counters are recorded once a node, as --nic-nodes says"},
     {'\0', "nvtx-domain-exclude", kRefused, nullptr, "all NVTX domains are recorded; choose among them in the studies"},
     {'\0', "nvtx-domain-include", kRefused, nullptr, "all NVTX domains are recorded; choose among them in the studies"},
     {'\0', "opengl-gpu-workload", kAccepted, nullptr, kNoGraphics},

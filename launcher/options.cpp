@@ -24,16 +24,18 @@ constexpr const char* kFooter =
     "The rank is that of --rank-from, JAXPROF_RANK, srun, the innermost of torchrun, mpirun and other launchers, or a\n"
     "Kubernetes Indexed Job, the first that tells one; a process without one is named after host and pid.\n"
     "Variables: JAXPROF_OPTIONS (options read before the command line), JAXPROF_TMPDIR (as --spool),\n"
-    "JAXPROF_AGENT (the agent library), JAXPROF_RANK, JAXPROF_WORLD_SIZE, JAXPROF_LOCAL_RANK, JAXPROF_RUN (a name "
+    "JAXPROF_AGENT and JAXPROF_NETSAMPLER (the agent library and the observer's program), JAXPROF_RANK, "
+    "JAXPROF_WORLD_SIZE, JAXPROF_LOCAL_RANK, JAXPROF_RUN (a name "
     "that\n"
     "tells this run from others), JAXPROF_JOB_INDEX and JAXPROF_PODS_PER_JOB (ranks over the jobs of a JobSet).\n"
     "Exit status: the job's own. 125: refused; 126, 127: the command could not be started; 6: --check found a fault.";
 
 // Options are declared here and nowhere else: those of what is recorded, and when.
 void declare_recording(CLI::App& app, WindowWords& words) {
-  app.add_option("-t,--trace", words.trace,
-                 "what to record: cuda, nvtx, nccl, nic, gpu (default: these; nic and gpu: not by this version), sync, "
-                 "cuda-event, cuda-graph, cuda-hw, none; other names of nsys are ignored")
+  app.add_option(
+         "-t,--trace", words.trace,
+         "what to record: cuda, nvtx, nccl, nic, gpu (default: these), sync, cuda-event, cuda-graph, cuda-hw, none; "
+         "other names of nsys are ignored")
       ->type_name("KIND[,KIND]");
   app.add_option(
          "-y,--delay", words.delay_s,
@@ -58,6 +60,21 @@ void declare_recording(CLI::App& app, WindowWords& words) {
   app.add_option("--buffer-size", words.buffer_size,
                  "most memory of a process for GPU records in flight (default: 64M)")
       ->type_name("SIZE");
+}
+
+// What one process a node reads of it.
+void declare_observer(CLI::App& app, GivenOptions& given) {
+  app.add_option("--nic-nodes", given.nic_nodes,
+                 "read the counters of network ports on nodes with a traced rank, on all nodes of the run, or on none; "
+                 "GPUs are read on nodes with a traced rank")
+      ->type_name("traced|all|none")
+      ->capture_default_str();
+  app.add_option("--nic-hz", given.nic_hz,
+                 "read them so often a second, 1 to 1000 (default: by driver, 10 for EFA, 50 for mlx5)")
+      ->type_name("N");
+  app.add_option("--nic-source", given.options.observer.nic_source,
+                 "where they are read (default: auto, the first that has them)")
+      ->type_name("auto|netlink|sysfs|netdev");
 }
 
 void declare(CLI::App& app, GivenOptions& given) {
@@ -89,6 +106,7 @@ void declare(CLI::App& app, GivenOptions& given) {
       ->type_name("NAME[@DOMAIN]|xla:MODULE|none")
       ->capture_default_str();
   declare_recording(app, given.window);
+  declare_observer(app, given);
   app.add_option("-e,--env-var", given.environment,
                  "variables of the job, on all of its ranks; more than once if need be")
       ->type_name("NAME=VALUE[,NAME=VALUE]")

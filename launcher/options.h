@@ -21,6 +21,19 @@ enum class OnConflict {
   kReplace,  // ours takes its place
 };
 
+enum class NicNodes {
+  kTraced,  // nodes with a traced task
+  kAll,     // of the run
+  kNone,
+};
+
+// What the observer of a node reads, beside what -t says. Of GPUs only -t tells.
+struct ObserverOptions {
+  NicNodes nic_nodes = NicNodes::kTraced;
+  std::uint32_t nic_hz = 0;  // 0: by the driver
+  std::string nic_source;    // "auto", "netlink", "sysfs" or "netdev"; "": as auto
+};
+
 enum class Mode {
   kRun,
   kDryRun,  // say what would be done
@@ -35,10 +48,11 @@ struct Options {
   bool can_replace_files = false;
   RankVariables rank_variables;  // --rank-from
   RankSelection selection;
-  std::string selection_words;                    // the options that select ranks, as given; "" if none
-  bool has_inner_ranks = false;                   // given, or seen by the command
-  StepMarker step_marker;                         // what the program's steps are known by
-  Recording recording;                            // what is recorded, and when
+  std::string selection_words;   // the options that select ranks, as given; "" if none
+  bool has_inner_ranks = false;  // given, or seen by the command
+  StepMarker step_marker;        // what the program's steps are known by
+  Recording recording;           // what is recorded, and when
+  ObserverOptions observer;
   std::string spool_base;                         // "": by the environment
   std::optional<std::int64_t> spool_limit_bytes;  // of the task's spools together; 0: none; not given: by the disk
   std::int64_t margin_ns = 60'000'000'000;        // recording stops so long before the job's time limit; 0: it does not

@@ -109,8 +109,10 @@ void Supervisor::take(const siginfo_t& signal) {
 
 std::vector<pid_t> Supervisor::rest_of_job() const {
   std::vector<pid_t> children = own_children();
-  std::erase_if(children,
-                [this](pid_t child) { return relay_->is_canary(child) || contains(earlier_children_, child); });
+  const std::lock_guard lock(disregarded_mutex_);
+  std::erase_if(children, [this](pid_t child) {
+    return relay_->is_canary(child) || contains(earlier_children_, child) || contains(disregarded_, child);
+  });
   return children;
 }
 
@@ -133,6 +135,11 @@ void Supervisor::serve_signals() {
   if (sigtimedwait(&held_, &signal, wait_ns == 0 ? nullptr : &limit) > 0) take(signal);
   if (!has_command_ended_ && job_control_.looks_every_ns() > 0) job_control_.share_terminal(job_.pid);
   decide();
+}
+
+void Supervisor::disregard(pid_t pid) {
+  const std::lock_guard lock(disregarded_mutex_);
+  disregarded_.push_back(pid);
 }
 
 void Supervisor::kill_job() {

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -57,6 +58,9 @@ class Supervisor {
   // Kills the command, if it has not ended. Any thread; wait() does it.
   void kill_job();
 
+  // The child `pid` is none of the job's, whatever it descends from: neither waited for nor sent signals. Any thread.
+  void disregard(pid_t pid);
+
   // Called by wait() once, when the first such signal comes while the job runs.
   void on_asked_to_end(std::function<void()> tell) { tell_asked_to_end_ = std::move(tell); }
 
@@ -82,6 +86,8 @@ class Supervisor {
   std::optional<SignalRelay> relay_;
   JobControl job_control_;
   std::vector<pid_t> earlier_children_;  // not of the job: the publishing, and those of who became the wrapper by exec
+  mutable std::mutex disregarded_mutex_;
+  std::vector<pid_t> disregarded_;  // observers of the node
   StartedJob job_;
   bool has_command_ended_ = false;
   int stop_to_follow_ = 0;  // the signal that the job was stopped by

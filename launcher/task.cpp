@@ -15,8 +15,10 @@
 #include "agent/contract/run_layout.h"
 #include "launcher/agent_library.h"
 #include "launcher/child_environment.h"
+#include "launcher/observer_plan.h"
 #include "launcher/run_marks.h"
 #include "launcher/run_start_time.h"
+#include "launcher/sampler_program.h"
 #include "launcher/spool_place.h"
 
 namespace jaxprof::launcher {
@@ -249,6 +251,22 @@ void say_faults_of_variables(const Options& options, const LaunchPlan& plan) {
   if (!plan.rank_fault.empty()) say_once(options, plan, "rank-variable", plan.rank_fault);
 }
 
+// What is recorded of the job does not depend on it.
+void note_missing_sampler(const Options& options, const Env& env, Task* task) {
+  if (!wants_observer(options, true)) return;
+  std::string why;
+  if (const auto program = find_sampler(own_program_path(), env); !program) {
+    why = program.error().message;
+  } else if (!task->node_folder) {
+    why = "no folder for the node's tasks can be made beside " + task->spool_directory;
+  } else {
+    return;
+  }
+  const std::string note = "network ports and GPUs are not recorded: " + why;
+  task->start.notes.push_back(note);
+  say_once(options, task->plan, "no-observer", note);
+}
+
 Status set_up(const Options& options, const Env& env, Task* task) {
   const LaunchPlan& plan = task->plan;
   if (!plan.fault.empty()) return fail(ErrorCode::kOutputFailed, plan.fault);
@@ -266,6 +284,7 @@ Status set_up(const Options& options, const Env& env, Task* task) {
   task->spool_directory = *spool;
   task->start.spool_directory = *spool;
   if (auto s = take_place_on_node(task); !s) return s;
+  note_missing_sampler(options, env, task);
   if (auto s = make_session(task); !s) return s;
   plan_recording(options, task);
   note_profiler_around(options, environment, task);

@@ -134,10 +134,6 @@ std::uint32_t convert_trace(const std::string& text, std::vector<std::string>* r
   }
   if (!unsupported.empty()) remarks->push_back("--trace: not recorded here: " + unsupported);
   if (!unknown.empty()) remarks->push_back("--trace: no such kind: " + unknown);
-  if ((kinds & (kTraceNic | kTraceGpu)) != 0) {
-    remarks->push_back(
-        "--trace nic and gpu: counters of network cards and clocks of GPUs are not recorded by this version");
-  }
   if (!has_kind) {
     remarks->push_back("--trace " + text + " names nothing that is recorded here: it is taken as not given");
     return kDefaultTrace;

@@ -51,6 +51,7 @@ Status observe_run(const Options& options) {
   auto place = RunPlace::take(options.node_folder);
   if (!place) return tl::unexpected(std::move(place.error()));
   if (!*place) return {};
+  remove_deserted_neighbours(options.node_folder);
   const bool is_shared = has_neighbour(options.node_folder);
   std::uint32_t segment = 0;
   auto spool = NodeSpool::create_next(options.run_state, options.identity, &segment);
@@ -59,7 +60,7 @@ Status observe_run(const Options& options) {
   const Sources sources = open_sources(options, is_shared);
   SampleLoop loop({&clock, &*spool, sources.nics.get(), sources.gpus.get()}, segment, is_shared);
   loop.run({[&] { return is_asked_to_end() || (*place)->is_over(clock.now_ns()); },
-            [&] { return has_neighbour(options.node_folder); }});
+            [&] { return has_neighbour(options.node_folder); }, [&] { return (*place)->has_traced_task(); }});
   (*place)->leave();
   return {};
 }

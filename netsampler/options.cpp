@@ -107,7 +107,7 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   Words words;
   CLI::App app(
       "Samples the counters of a node's network ports and the clocks of its GPUs, for a run (--run-state) or alone\n"
-      "(--out), or says what there is (--probe). jaxprof-exec does not start it yet.",
+      "(--out), or says what there is (--probe). jaxprof-exec starts it for a run.",
       "jaxprof-netsampler");
   app.set_version_flag("--version", "jaxprof " JAXPROF_VERSION);
   add_options(&app, &options, &words);

@@ -26,6 +26,13 @@ bool NodeTasks::is_any_alive() {
   return std::any_of(names.begin(), names.end(), [this](const std::string& name) { return is_alive(name); });
 }
 
+bool NodeTasks::is_any_traced_alive() {
+  const std::vector<std::string> names = list_directory(folder_);
+  return std::any_of(names.begin(), names.end(), [this](const std::string& name) {
+    return name.starts_with(run_layout::kTaskPrefix) && is_alive(name);
+  });
+}
+
 void remove_deserted_node_folder(const std::string& folder) {
   const std::vector<std::string> names = list_directory(folder);
   for (const std::string& name : names) {

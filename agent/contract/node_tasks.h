@@ -17,6 +17,8 @@ class NodeTasks {
   // True if a task is registered and lives. A folder that is not there has none. Reads the folder, and asks the kernel
   // about each task: some ten microseconds a task.
   bool is_any_alive();
+  // The same of the tasks with a wrapper, which are the traced ones.
+  bool is_any_traced_alive();
 
  private:
   bool is_alive(const std::string& name);

@@ -25,6 +25,7 @@
 //     deadline                     when the job's time limit ends it, asked of the batch system once a node
 //     deadline.asked.N             the N-th question has somebody who asks it
 //     observer                     locked (fcntl) by the node's observer as long as it lives
+//     observer.start.N             the N-th start of an observer has a task that does it
 //     plain.PID.TICKS              a task that runs without a wrapper: its pid, and its start (field 22 of its stat)
 //     task.PID                     locked (fcntl) by a wrapper as long as it lives; the last task removes the folder
 #pragma once
@@ -106,6 +107,9 @@ inline std::string node_deadline_mark_path(const std::string& node_directory, st
 }
 inline std::string node_observer_path(const std::string& node_directory) {
   return node_directory + "/observer";
+}
+inline std::string node_observer_start_path(const std::string& node_directory, int number) {
+  return node_observer_path(node_directory) + ".start." + std::to_string(number);
 }
 inline std::string node_plain_task_path(const std::string& node_directory, std::int64_t pid, std::uint64_t ticks) {
   return node_directory + "/" + kPlainTaskPrefix + std::to_string(pid) + "." + std::to_string(ticks);

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "agent/base/unique_fd.h"
-#include "launcher/agent_library.h"
 #include "launcher/job_start.h"
 
 namespace jaxprof::launcher {
@@ -67,11 +66,6 @@ Result<std::string> ask_sampler(const std::string& program, unsigned limit_s) {
   }
   if (auto judged = judge(program, status, limit_s); !judged) return tl::unexpected(std::move(judged.error()));
   return text;
-}
-
-std::string sampler_path() {
-  const std::string own = own_program_path();
-  return own.substr(0, own.rfind('/') + 1) + "jaxprof-netsampler";
 }
 
 }  // namespace jaxprof::launcher

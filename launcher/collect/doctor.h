@@ -12,7 +12,4 @@ namespace jaxprof::launcher {
 // or has not ended after `limit_s`.
 Result<std::string> ask_sampler(const std::string& program, unsigned limit_s);
 
-// jaxprof-netsampler, beside this program.
-std::string sampler_path();
-
 }  // namespace jaxprof::launcher

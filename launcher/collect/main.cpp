@@ -14,6 +14,7 @@
 #include "agent/base/log.h"
 #include "agent/contract/node_tasks.h"
 #include "agent/contract/run_layout.h"
+#include "launcher/agent_library.h"
 #include "launcher/collect/account.h"
 #include "launcher/collect/collect_task.h"
 #include "launcher/collect/doctor.h"
@@ -21,6 +22,7 @@
 #include "launcher/collect/node_report.h"
 #include "launcher/collect/options.h"
 #include "launcher/node.h"
+#include "launcher/sampler_program.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -75,7 +77,9 @@ Status collect(const CollectOptions& options) {
 constexpr unsigned kSamplerLimit_s = 90;  // it waits half a minute for GPUs
 
 Status examine_node(bool is_json) {
-  const auto probe = ask_sampler(sampler_path(), kSamplerLimit_s);
+  const auto program = find_sampler(own_program_path(), Env());
+  if (!program) return tl::unexpected(program.error());
+  const auto probe = ask_sampler(*program, kSamplerLimit_s);
   if (!probe) return tl::unexpected(probe.error());
   const auto report = report_node(*probe);
   if (!report) return tl::unexpected(report.error());

@@ -24,6 +24,9 @@ class RunPlace {
   // call. Then the place is another's. `now_ns` is of CLOCK_MONOTONIC. To be asked several times a second.
   bool is_over(std::uint64_t now_ns);
 
+  // True if a registered task that lives is traced.
+  bool has_traced_task() { return tasks_.is_any_traced_alive(); }
+
   // Gives the place up, and takes the tasks' folder away if they are gone.
   void leave();
 

@@ -29,7 +29,7 @@ SampleLoop::SampleLoop(const LoopParts& parts, std::uint32_t segment, bool is_sh
       chores_(origin_ns_) {}
 
 void SampleLoop::run(const LoopQuestions& questions) {
-  begin();
+  begin(questions);
   while (!is_over_) {
     const std::uint64_t reading_ns = parts_.nics != nullptr ? nics_.next_deadline_ns() : UINT64_MAX;
     parts_.clock->sleep_until(std::min(reading_ns, chores_.next_deadline_ns()));
@@ -40,11 +40,11 @@ void SampleLoop::run(const LoopQuestions& questions) {
 }
 
 // The first samples are in the file at once: a job of a second has them.
-void SampleLoop::begin() {
+void SampleLoop::begin(const LoopQuestions& questions) {
   write_observer();
   const std::uint64_t stamp = parts_.clock->raw_ns();
   if (parts_.gpus != nullptr) {
-    gpus_.start();
+    look_at_gpus(questions);
   } else {
     parts_.spool->note(spool::NodeNote::kNotSampled, "GPUs are not sampled: it was not asked for", stamp);
   }
@@ -65,7 +65,7 @@ void SampleLoop::do_chores(const LoopQuestions& questions) {
     switch (tick.entry) {
       case kLook:
         is_over_ = questions.is_over();
-        if (parts_.gpus != nullptr) gpus_.poll();
+        if (parts_.gpus != nullptr) look_at_gpus(questions);
         break;
       case kRescan:
         if (parts_.nics != nullptr) nics_.rescan();
@@ -90,9 +90,22 @@ void SampleLoop::do_chores(const LoopQuestions& questions) {
   }
 }
 
+void SampleLoop::look_at_gpus(const LoopQuestions& questions) {
+  if (!has_gpus_) {
+    has_gpus_ = questions.wants_gpus();
+    if (!has_gpus_) return;
+    gpus_.start();
+  }
+  gpus_.poll();
+}
+
 void SampleLoop::finish() {
   if (parts_.nics != nullptr) nics_.finish();
-  if (parts_.gpus != nullptr) gpus_.poll();
+  if (parts_.gpus != nullptr && has_gpus_) gpus_.poll();
+  if (parts_.gpus != nullptr && !has_gpus_) {
+    parts_.spool->note(spool::NodeNote::kNotSampled, "GPUs are not sampled: no task of the node is traced",
+                       parts_.clock->raw_ns());
+  }
   write_ticks();
   parts_.spool->finish();
 }

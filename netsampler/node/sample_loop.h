@@ -27,6 +27,8 @@ struct LoopParts {
 struct LoopQuestions {
   std::function<bool()> is_over;    // asked four times a second
   std::function<bool()> is_shared;  // asked every 5 s: another run is observed on the node
+  // Asked four times a second until it is so: GPUs are to be read.
+  std::function<bool()> wants_gpus = [] { return true; };
 };
 
 class SampleLoop {
@@ -38,8 +40,9 @@ class SampleLoop {
   void run(const LoopQuestions& questions);
 
  private:
-  void begin();
+  void begin(const LoopQuestions& questions);
   void finish();
+  void look_at_gpus(const LoopQuestions& questions);
   void do_chores(const LoopQuestions& questions);
   void write_observer();
   void write_ticks();
@@ -48,6 +51,7 @@ class SampleLoop {
   std::uint32_t segment_;
   bool is_shared_;
   bool is_over_ = false;
+  bool has_gpus_ = false;  // they were wanted once
   std::uint64_t origin_ns_;
   NicFeed nics_;
   GpuFeed gpus_;

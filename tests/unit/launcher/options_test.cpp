@@ -139,7 +139,8 @@ TEST(ParseOptions, NameWhatIsWrongAndWhere) {
 TEST(ParseOptions, RefuseAnEmptyValue) {
   for (const std::string option :
        {"--output", "--rank-from", "--ranks", "--local-ranks", "--nodes", "--sample-ranks", "--if", "--step-marker",
-        "--spool", "--spool-limit", "--margin", "--on-conflict", "--grace", "--wait", "--publish-rate"}) {
+        "--nic-nodes", "--nic-hz", "--nic-source", "--spool", "--spool-limit", "--margin", "--on-conflict", "--grace",
+        "--wait", "--publish-rate"}) {
     const std::string reason = option + " needs a value";
     EXPECT_EQ(refusal({option, "", "--", "c"}), reason);
     EXPECT_EQ(refusal({option + "=", "--", "c"}), reason);
@@ -172,30 +173,27 @@ TEST(ParseOptions, LimitsAreSizesAndSeconds) {
   EXPECT_THAT(refusal({"--margin", "1m", "c"}), HasSubstr("--margin 1m: not a whole number of seconds"));
 }
 
+TEST(ParseOptions, WhatIsReadOfNodes) {
+  EXPECT_EQ(parsed({"c"}).observer.nic_nodes, NicNodes::kTraced);
+  const Options options = parsed({"--nic-nodes", "all", "--nic-hz=100", "--nic-source", "sysfs", "c"});
+  EXPECT_EQ(options.observer.nic_nodes, NicNodes::kAll);
+  EXPECT_EQ(options.observer.nic_hz, 100U);
+  EXPECT_EQ(options.observer.nic_source, "sysfs");
+  EXPECT_EQ(parsed({"--nic-nodes=none", "c"}).observer.nic_nodes, NicNodes::kNone);
+  EXPECT_EQ(refusal({"--nic-nodes", "some", "c"}), "--nic-nodes some: write traced, all or none");
+  EXPECT_EQ(refusal({"--nic-hz", "0", "c"}), "--nic-hz 0: not a whole number from 1 to 1000");
+  EXPECT_EQ(refusal({"--nic-hz", "1001", "c"}), "--nic-hz 1001: not a whole number from 1 to 1000");
+  EXPECT_EQ(refusal({"--nic-source", "verbs", "c"}), "--nic-source verbs: write auto, netlink, sysfs or netdev");
+}
+
 TEST(ParseOptions, HelpAndVersionNeedNoCommand) {
   const Options help = parsed({"--help"});
   EXPECT_EQ(help.mode, Mode::kHelp);
-  for (const char* option : {"--output",
-                             "--force-overwrite",
-                             "--ranks",
-                             "--local-ranks",
-                             "--nodes",
-                             "--sample-ranks",
-                             "--if",
-                             "--inner-ranks",
-                             "--spool",
-                             "--spool-limit",
-                             "--margin",
-                             "--on-conflict",
-                             "--grace",
-                             "--dry-run",
-                             "--check",
-                             "--strict",
-                             "--quiet",
-                             "--version",
-                             "JAXPROF_OPTIONS",
-                             "COMMAND",
-                             "%q{VAR}"}) {
+  for (const char* option :
+       {"--output",      "--force-overwrite", "--ranks",       "--local-ranks",   "--nodes",      "--sample-ranks",
+        "--if",          "--inner-ranks",     "--nic-nodes",   "--nic-hz",        "--nic-source", "--spool",
+        "--spool-limit", "--margin",          "--on-conflict", "--grace",         "--dry-run",    "--check",
+        "--strict",      "--quiet",           "--version",     "JAXPROF_OPTIONS", "COMMAND",      "%q{VAR}"}) {
     EXPECT_THAT(help.text, HasSubstr(option));
   }
   EXPECT_EQ(parsed({"--version"}).text, "jaxprof-exec " JAXPROF_VERSION "\n");

@@ -26,7 +26,8 @@ class SampleLoopTest : public testing::Test {
     EXPECT_TRUE(spool) << spool.error().message;
     SampleLoop loop({&clock_, &*spool, has_nics_ ? &nics_ : nullptr, has_gpus_ ? &gpus_ : nullptr}, 0, false);
     const std::uint64_t end_ns = clock_.now_ns() + length_ns;
-    loop.run({[&] { return clock_.now_ns() >= end_ns; }, [&] { return is_shared_; }});
+    loop.run({[&] { return clock_.now_ns() >= end_ns; }, [&] { return is_shared_; },
+              [&] { return clock_.now_ns() >= gpus_wanted_ns_; }});
     return read_node_spool(path_);
   }
   // Every value is what the script says of its stamp, and stamps rise.
@@ -47,6 +48,7 @@ class SampleLoopTest : public testing::Test {
   bool has_nics_ = true;
   bool has_gpus_ = true;
   bool is_shared_ = false;
+  std::uint64_t gpus_wanted_ns_ = 0;  // not before
 };
 
 TEST_F(SampleLoopTest, TotalsAreTheLastRowLessTheFirstOverTheWholeTime) {
@@ -176,6 +178,25 @@ TEST_F(SampleLoopTest, WhatWasNotAskedForIsSaidAndNotSampled) {
   EXPECT_EQ(recording.notes[0].first, spool::NodeNote::kNotSampled);
   EXPECT_EQ(recording.notes[1].first, spool::NodeNote::kNotSampled);
   EXPECT_EQ(recording.sample_blocks, 0U);
+}
+
+TEST_F(SampleLoopTest, GpusAreReadFromWhenTheyAreWantedOn) {
+  gpus_.next.boards = {board(0, "GPU-a")};
+  gpus_.next.rows = {gpu_row(0, 55, 700'000)};
+  gpus_wanted_ns_ = clock_.now_ns() + 2 * kSecond;
+  const auto recording = run_for(4 * kSecond);
+  ASSERT_EQ(recording.error, "");
+  EXPECT_EQ(gpus_.starts, 1);
+  EXPECT_THAT(recording.gpus, SizeIs(1));
+  EXPECT_THAT(recording.notes, testing::IsEmpty());
+}
+
+TEST_F(SampleLoopTest, GpusThatNobodyWantedAreNotAskedAndThatIsSaid) {
+  gpus_wanted_ns_ = UINT64_MAX;
+  const auto recording = run_for(2 * kSecond);
+  EXPECT_EQ(gpus_.starts, 0);
+  EXPECT_THAT(recording.notes,
+              ElementsAre(Pair(spool::NodeNote::kNotSampled, "GPUs are not sampled: no task of the node is traced")));
 }
 
 TEST_F(SampleLoopTest, BoardsAndTheirRowsAreWrittenAsTheyCome) {

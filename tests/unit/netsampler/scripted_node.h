@@ -106,6 +106,7 @@ class ScriptedNics : public NicSource {
 class ScriptedGpus : public GpuSource {
  public:
   bool start(std::string* why) override {
+    ++starts;
     *why = reason;
     return reason.empty();
   }
@@ -113,6 +114,7 @@ class ScriptedGpus : public GpuSource {
   bool is_running() const override { return is_alive; }
 
   std::string reason;  // "": it starts
+  int starts = 0;
   GpuUpdate next;
   bool is_alive = true;
 };
