@@ -65,12 +65,22 @@ class Notices {
     }
     return false;
   }
-  // For who is publishing: nobody else frees a place that something was left in.
+  // For who is publishing: nobody else frees a place that something was left in. One look may pass a place by before a
+  // thread leaves a notice there, and still see the thread's next one. What was left before a notice that was seen is
+  // seen by another look.
   Notice* oldest() noexcept {
     Notice* found = nullptr;
+    while (Notice* older = older_than(found)) found = older;
+    return found;
+  }
+  // The oldest that one look sees, if it is older than `than`. Any, if that is null.
+  Notice* older_than(const Notice* than) noexcept {
+    Notice* found = nullptr;
+    std::uint64_t order = than != nullptr ? than->order : UINT64_MAX;
     for (Notice& notice : notices_) {
-      if (notice.state.load() != kLeft) continue;
-      if (found == nullptr || notice.order < found->order) found = &notice;
+      if (notice.state.load() != kLeft || notice.order >= order) continue;
+      found = &notice;
+      order = notice.order;
     }
     return found;
   }
