@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -82,18 +83,23 @@ void many_threads() {
 }
 
 // More threads at once than there are rings.
+// More threads than there are rings, all alive at once. They come one after the other: the wait for the lock is
+// bounded.
 void crowd() {
   attach();
   constexpr int kThreads = 1040;
-  std::atomic<int> arrived{0};
+  std::latch all_are_there(kThreads + 1);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&arrived] {
+    std::latch is_there(1);
+    threads.emplace_back([&] {
       mark(1);
-      arrived.fetch_add(1);
-      while (arrived.load() < kThreads) std::this_thread::yield();
+      is_there.count_down();
+      all_are_there.arrive_and_wait();
     });
+    is_there.wait();
   }
+  all_are_there.arrive_and_wait();
   for (std::thread& thread : threads) thread.join();
   report("emitted", kThreads);
 }
