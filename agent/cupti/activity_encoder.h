@@ -112,7 +112,8 @@ __attribute__((always_inline)) inline bool ActivityEncoder::add_kernel(Record re
 }
 
 // And almost all kernels have all fields: that need not be asked for each.
-inline bool ActivityEncoder::add(std::uint32_t kind, const Record& record, spool::EventEncoder* out) noexcept {
+__attribute__((always_inline)) inline bool ActivityEncoder::add(std::uint32_t kind, const Record& record,
+                                                                spool::EventEncoder* out) noexcept {
   if (kind == abi::kConcurrentKernel && record.bytes >= kernel_record::kKnownBytes) [[likely]]
     return add_kernel({record.at, kernel_record::kKnownBytes}, out);
   return add_any(kind, record, out);

@@ -36,28 +36,32 @@ std::size_t BlockFiller::fill(std::uint8_t* payload, std::size_t capacity, std::
 }
 
 void BlockFiller::add_by_lengths(spool::EventEncoder* out) noexcept {
+  std::uint8_t* const end = buffer_.data + buffer_.valid_bytes;
   std::uint8_t* at = buffer_.data + at_;
+  std::uint8_t* last = last_record_;
+  std::uint8_t* clear_at = buffer_.data + cleared_ + kClearBytes;
   while (out->has_room()) {
-    const std::size_t left = buffer_.valid_bytes - at_;
+    const auto left = static_cast<std::size_t>(end - at);
     std::uint32_t kind = 0;
-    if (left < sizeof kind) [[unlikely]] {
-      if (left == 0) return end_buffer();
-      is_walked_by_cupti_ = true;
-      return;
-    }
-    for (std::size_t line = 0; line < kPrefetchBytes; line += 64) __builtin_prefetch(at + kPrefetchAhead + line);
-    std::memcpy(&kind, at, sizeof kind);
+    if (left >= sizeof kind) [[likely]]
+      std::memcpy(&kind, at, sizeof kind);
     const std::size_t stride = strides_->of(kind);
     if (stride == 0 || stride > left) [[unlikely]] {
-      is_walked_by_cupti_ = true;
-      return;
+      is_walked_by_cupti_ = left > 0;
+      if (left == 0) end_buffer();
+      break;
     }
-    if (at_ - cleared_ >= kClearBytes) clear_read();
-    last_record_ = at;
-    at_ += stride;
+    for (std::size_t line = 0; line < kPrefetchBytes; line += 64) __builtin_prefetch(at + kPrefetchAhead + line);
+    if (at >= clear_at) {
+      clear_to(last);
+      clear_at = last + kClearBytes;
+    }
     encoder_->add(kind, {at, stride}, out);
+    last = at;
     at += stride;
   }
+  at_ = static_cast<std::size_t>(at - buffer_.data);
+  last_record_ = last;
 }
 
 bool BlockFiller::next_buffer() noexcept {
@@ -112,27 +116,28 @@ void BlockFiller::note_calls() noexcept {
   }
 }
 
-// But for the last record, from which CUPTI may be asked to go on.
-void BlockFiller::clear_read() noexcept {
-  const auto read = static_cast<std::size_t>(static_cast<std::uint8_t*>(last_record_) - buffer_.data);
+// `end` is the last record that was read, from which CUPTI may be asked to go on.
+void BlockFiller::clear_to(const std::uint8_t* end) noexcept {
+  const auto read = static_cast<std::size_t>(end - buffer_.data);
   pool_->note_cleared(buffer_, read);
   std::memset(buffer_.data + cleared_, 0, read - cleared_);
   cleared_ = read;
 }
 
 bool BlockFiller::add_by_cupti(spool::EventEncoder* out) noexcept {
-  const abi::Result result = subscriber_->next_record(buffer_.data, buffer_.valid_bytes, &last_record_);
+  void* record = last_record_;
+  const abi::Result result = subscriber_->next_record(buffer_.data, buffer_.valid_bytes, &record);
   if (result != abi::kSuccess) {
     // Anything but the end: what follows cannot be found.
     if (result != abi::kMaxLimitReached) collect::count_drop(Drop::kGpuUnknownKind);
     return false;
   }
-  const auto* at = static_cast<const std::uint8_t*>(last_record_);
+  last_record_ = static_cast<std::uint8_t*>(record);
   std::uint32_t kind = 0;
-  std::memcpy(&kind, at, sizeof kind);
+  std::memcpy(&kind, last_record_, sizeof kind);
   const std::size_t stride = strides_->of(kind);
-  const std::size_t left = buffer_.valid_bytes - static_cast<std::size_t>(at - buffer_.data);
-  encoder_->add(kind, {at, std::min(stride, left)}, out);
+  const std::size_t left = buffer_.valid_bytes - static_cast<std::size_t>(last_record_ - buffer_.data);
+  encoder_->add(kind, {last_record_, std::min(stride, left)}, out);
   return true;
 }
 

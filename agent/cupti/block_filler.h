@@ -37,7 +37,7 @@ class BlockFiller {
   // The next record, found by CUPTI; false if it finds none.
   bool add_by_cupti(spool::EventEncoder* out) noexcept;
   void note_calls() noexcept;
-  void clear_read() noexcept;
+  void clear_to(const std::uint8_t* end) noexcept;
   void end_buffer() noexcept;
 
   BufferPool* pool_ = nullptr;
@@ -50,8 +50,8 @@ class BlockFiller {
   bool has_buffer_ = false;
   bool is_walked_by_cupti_ = false;
   std::atomic<bool> distrusts_lengths_{false};
-  void* last_record_ = nullptr;       // the last that was found
-  std::uint64_t previous_stamp_ = 0;  // of the block before: the next one starts from it
+  std::uint8_t* last_record_ = nullptr;  // the last that was found
+  std::uint64_t previous_stamp_ = 0;     // of the block before: the next one starts from it
 };
 
 }  // namespace jaxprof::cupti

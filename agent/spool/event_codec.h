@@ -59,6 +59,8 @@ class EventEncoder {
   std::size_t size_ = 0;
   std::uint64_t previous_stamp_ = 0;
   std::uint64_t event_count_ = 0;
+  CountedVarint correlation_;  // of kernels
+  CountedVarint graph_node_;
 };
 
 template <std::size_t kCount>
@@ -106,10 +108,10 @@ __attribute__((always_inline)) inline void EventEncoder::add(const KernelEvent& 
   out = kernel.name.put(out);
   out = put_spread(out, static_cast<std::uint32_t>(times >> 32));
   out = kernel.lane.put(out);
-  out = put_varint_wide(out, kernel.correlation);
+  out = correlation_.put(out, kernel.correlation);
   out = kernel.config.put(out);
   if ((kernel.graph_node | kernel.graph) != 0) {
-    out = put_varint_wide(out, kernel.graph_node);
+    out = graph_node_.put(out, kernel.graph_node);
     out = put_varint_wide(out, kernel.graph);
     *out++ = static_cast<std::uint8_t>(kernel.channel);
   } else {

@@ -64,21 +64,17 @@ inline std::uint8_t* put_varint_wide(std::uint8_t* out, std::uint64_t value) noe
   return put_spread(out, spread_56(value));
 }
 
-// A number that is written again and again, as the varint that was made of it once: its bytes from the lowest on, and
-// their count in the highest. Without a number it writes nothing.
+// A number below 2^49 that is written again and again, as the varint that was made of it once: its bytes from the
+// lowest on, and their count in the highest. Without a number it writes nothing.
 class MadeVarint {
  public:
   constexpr MadeVarint() noexcept = default;
-  constexpr explicit MadeVarint(std::uint32_t value) noexcept {
-    std::uint64_t count = 1;
-    for (unsigned shift = 0;; shift += 8, ++count) {
-      const std::uint64_t group = value & 0x7f;
-      value >>= 7;
-      word_ |= (value != 0 ? group | 0x80 : group) << shift;
-      if (value == 0) break;
-    }
-    word_ |= count << kCountShift;
+  constexpr explicit MadeVarint(std::uint64_t value) noexcept {
+    const std::uint64_t spread = spread_56(value);
+    const auto before_last = static_cast<unsigned>(63 ^ __builtin_clzll(spread | 1)) / 8;
+    word_ = spread | kMoreBits[before_last] | std::uint64_t{before_last + 1} << kCountShift;
   }
+  // A number below 2^32.
   constexpr std::uint32_t value() const noexcept {
     std::uint64_t value = 0;
     for (unsigned i = 0; i < word_ >> kCountShift; ++i) value |= (word_ >> (8 * i) & 0x7f) << (7 * i);
@@ -93,6 +89,25 @@ class MadeVarint {
  private:
   static constexpr unsigned kCountShift = 56;
   std::uint64_t word_ = 0;
+};
+
+// Varints of numbers that something counts: most have all but their lowest seven bits from the one before.
+class CountedVarint {
+ public:
+  // Writes 9 bytes at `out`, or up to kMaxVarintBytes, of which those behind the returned position mean nothing.
+  std::uint8_t* put(std::uint8_t* out, std::uint64_t value) noexcept {
+    if (value >> 7 != upper_) [[unlikely]] {
+      if (value < 0x80 || value >> 56 != 0) return put_varint(out, value);
+      upper_ = value >> 7;
+      made_ = MadeVarint(upper_);
+    }
+    *out = static_cast<std::uint8_t>(value | 0x80);
+    return made_.put(out + 1);
+  }
+
+ private:
+  std::uint64_t upper_ = UINT64_MAX;  // of the one before; nothing's, at first
+  MadeVarint made_;                   // of it
 };
 
 // Reads one integer of `[at, end)`; null if it is cut off or longer than 64 bits.

@@ -36,19 +36,38 @@ TEST(Varint, IsTheSameWithoutABranchAByte) {
 }
 
 TEST(MadeVarint, WritesWhatPuttingWrites) {
-  for (unsigned bit = 0; bit < 32; ++bit) {
-    const std::uint32_t power = std::uint32_t{1} << bit;
-    for (const std::uint32_t value : {power - 1, power, power + 1, power | power >> 1 | power >> 5 | power >> 9}) {
+  for (unsigned bit = 0; bit < 48; ++bit) {
+    const std::uint64_t power = std::uint64_t{1} << bit;
+    for (const std::uint64_t value : {power - 1, power, power + 1, power | power >> 1 | power >> 5 | power >> 9}) {
       std::uint8_t plain[kMaxVarintBytes] = {};
       std::uint8_t made[kMaxVarintBytes] = {};
       const auto length = put_varint(plain, value) - plain;
       ASSERT_EQ(MadeVarint(value).put(made) - made, length) << value;
       ASSERT_EQ(std::memcmp(plain, made, static_cast<std::size_t>(length)), 0) << value;
-      ASSERT_EQ(MadeVarint(value).value(), value);
+      ASSERT_EQ(MadeVarint(value).value(), static_cast<std::uint32_t>(value));
     }
   }
   std::uint8_t nothing[8];
   EXPECT_EQ(MadeVarint().put(nothing), nothing);
+}
+
+TEST(CountedVarint, WritesWhatPuttingWritesWhateverCameBefore) {
+  std::mt19937_64 random(2);
+  CountedVarint counted;
+  std::uint64_t value = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    // Mostly counted on; now and then far away, at the edge of a length, or back.
+    const auto jump = random() % 64;
+    if (jump == 0) value = random() >> random() % 64;
+    if (jump == 1) value = (std::uint64_t{1} << random() % 64) - random() % 3;
+    if (jump == 2) value -= random() % 300;
+    value += random() % 4;
+    std::uint8_t plain[kMaxVarintBytes] = {};
+    std::uint8_t put[kMaxVarintBytes] = {};
+    const auto length = put_varint(plain, value) - plain;
+    ASSERT_EQ(counted.put(put, value) - put, length) << value;
+    ASSERT_EQ(std::memcmp(plain, put, static_cast<std::size_t>(length)), 0) << value;
+  }
 }
 
 TEST(Varint, TakesSevenBitsAByte) {
