@@ -28,6 +28,7 @@
 //   launch,
 //                          incomplete, so that cuptiActivityFlushAll(0) holds their buffer back
 //   SUBSCRIBE_RESULT=0     result of every subscription; 39 names the holder
+//   SUBSCRIBE_US=0         it takes so long
 //   ENABLE_RESULT=0        result of enabling a kind; ENABLE_RESULT_KIND=0: of this kind only
 //   MULTIPLE=1             several _v2 subscribers: 1 accepted from 13.3 on, 0 refused with 39
 //   V2_RESULT=0            result of cuptiGetTimestamp_v2 (27: an old driver)
@@ -157,6 +158,7 @@ struct FakeCuptiCounts {
   uint64_t correlation_pushes;  // cuptiActivityPushExternalCorrelationId calls
   uint64_t hardware_traces;     // requests for hardware events that were granted
   uint64_t small_stack;         // a flush on a thread whose stack has less than 1 MiB
+  uint64_t idle_flushes;        // a flush while nobody lends buffers
 };
 void fake_cupti_counts(struct FakeCuptiCounts* counts);
 int fake_cupti_set(const char* name, int64_t value);

@@ -28,9 +28,9 @@ std::string read_all(int fd) {
 }
 
 // The test's own environment without what would give the child another rank or session. Leaks are not looked for: what
-// the agent keeps it keeps to the end, and its drain thread may still run then.
+// the agent keeps it keeps to the end, and its drain thread may still run then. A test may preload a library.
 std::vector<std::string> plain_environment() {
-  std::vector<std::string> kept = {"ASAN_OPTIONS=detect_leaks=0"};
+  std::vector<std::string> kept = {"ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0"};
   for (const char* name : {"PATH", "UBSAN_OPTIONS", "TSAN_OPTIONS"}) {
     if (const char* value = getenv(name); value != nullptr) kept.push_back(std::string(name) + "=" + value);
   }

@@ -1,4 +1,6 @@
 // Scenarios of a process with a window and a collector of GPUs that notes how it is called.
+#include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
 
 #include <atomic>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "agent/collect/event_sink.h"
+#include "agent/collect/session.h"
 #include "tests/unit/collect/child_program.h"
 
 namespace jaxprof::test {
@@ -147,7 +150,50 @@ void until_its_recording_ends() {
   report_all();
 }
 
+// ---- a holder of the window's lock that the system stops
+
+std::atomic<int> holder_stopped{0};
+std::atomic<bool> holder_goes_on{false};
+void stop_here(int) {
+  holder_stopped.store(1);
+  while (!holder_goes_on.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// The registration log is taken, so that a thread which closes the window waits for it with the window's lock, and is
+// stopped there until goes_on(). True if it was.
+class StoppedHolder {
+ public:
+  bool stop() {
+    if (!collect::session.state_log.lock().lock()) return false;
+    thread_ = std::thread([] { collect::profiler_stopped(); });
+    const bool has_lock = wait_until([] { return !collect::is_capturing(); });
+    pthread_kill(thread_.native_handle(), SIGUSR1);
+    return has_lock && wait_until([] { return holder_stopped.load() == 1; });
+  }
+  void go_on() {
+    collect::session.state_log.lock().unlock();
+    holder_goes_on.store(true);
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::thread thread_;
+};
+StoppedHolder stopped_holder;
+
+// Who has told the collector of the opening does not get the lock back in time: whoever has it next tells of the close.
+void refused_lock() {
+  signal(SIGUSR1, stop_here);
+  attach();
+  collect::set_gpu_collector(&kCollector);
+  while_opening = [] { report("stopped", stopped_holder.stop()); };
+  collect::profiler_started();
+  stopped_holder.go_on();
+  report_all();
+}
+
 constexpr Scenario kScenarios[] = {
+    {"refused_lock", refused_lock},
     {"calls_inside_calls", calls_inside_calls},
     {"many_callers", many_callers},
     {"late_collector", late_collector},

@@ -47,6 +47,14 @@ TEST_F(Window, OneThreadAtATimeTellsTheCollector) {
   }
 }
 
+TEST_F(Window, WhoeverHasTheLockNextTellsWhatARefusedOneCouldNot) {
+  run("refused_lock", "cudaProfilerApi", "stop");
+  EXPECT_EQ(child_.reported("stopped"), 1);
+  EXPECT_EQ(child_.reported("opened"), 1);
+  EXPECT_EQ(child_.reported("closed"), 1);
+  EXPECT_EQ(child_.reported("is_open"), 0);
+}
+
 TEST_F(Window, ACollectorThatComesLateIsToldOfTheOpenWindow) {
   run("late_collector", "cudaProfilerApi", "stop");
   EXPECT_EQ(child_.reported("before"), 0);

@@ -50,6 +50,19 @@ TEST(GpuCollector, RecordsAllThatGpusDid) {
   EXPECT_EQ(run.count("null_buffers"), 0);
 }
 
+// CUPTI is asked for records on a thread of our own, the only one with a stack of 8 MiB.
+TEST(GpuCollector, SaysThatItGotNoThread) {
+  GpuRun run;
+  run.set("LD_PRELOAD=" JAXPROF_THREAD_SHIM);
+  run.set("JAXPROF_NO_STACK_BYTES=8388608");
+  ASSERT_EQ(run.run("--steps 2 --work kernel:3"), 0);
+  EXPECT_EQ(run.log("kernel").size(), 6U) << "the job did all its work";
+  EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kUnavailable);
+  EXPECT_EQ(run.note(), "no thread to ask CUPTI for records");
+  EXPECT_LE(run.count("subscriptions"), 0) << "nobody would read what it records";
+  EXPECT_TRUE(run.activities(run.trace(), EventKind::kGpuKernel).empty());
+}
+
 struct Version {
   const char* library;
   const char* number;

@@ -178,6 +178,20 @@ TEST(GpuCollectorWindow, OpensWithTheProfilersStartWhereGpusAreNotRecorded) {
   EXPECT_THAT(run.violations(), IsEmpty());
 }
 
+// The thread that opens takes the place, and that takes long here. The flusher runs already, and a flush is for all
+// that use CUPTI in the process.
+TEST(GpuCollectorWindow, AsksForNoRecordsBeforeItHasThePlace) {
+  GpuRun run;
+  run.set("NVTX_INJECTION64_PATH=" JAXPROF_LIBRARIES "/libjaxprof-agent.so");
+  run.set("FAKE_CUPTI_SUBSCRIBE_US=2500000");
+  ASSERT_EQ(parse_capture_range("nvtx:step@puppet", &run.plan().window), nullptr);
+  ASSERT_EQ(run.run("--steps 1 --work kernel:2"), 0);
+  EXPECT_EQ(run.activities(run.trace(), EventKind::kGpuKernel).size(), 2U);
+  EXPECT_EQ(run.count("subscriptions"), 1);
+  EXPECT_GT(run.count("flushes"), 0);
+  EXPECT_EQ(run.count("idle_flushes"), 0);
+}
+
 TEST(GpuCollectorWindow, SaysWhyTheProfilersStartIsNotSeen) {
   for (const std::uint32_t trace : {kDefaultTrace, static_cast<std::uint32_t>(kTraceNvtx)}) {
     GpuRun run;

@@ -53,6 +53,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   need_descriptors("cuptiActivityFlushAll");
   need_stack("cuptiActivityFlushAll");
   if (is_forced) ++counts().forced_flushes;
+  if (!Tool::get().has_buffers()) ++counts().idle_flushes;
   const std::int64_t hanging = setting[CuptiSwitch::kFlushHang];
   if (hanging == 1 || (hanging == 2 && is_forced)) hang();
   if (const std::int64_t us = setting[CuptiSwitch::kFlushUs]; us > 0) {

@@ -2,6 +2,7 @@
 // a CUPTI inside are in each other's way as two tools are.
 
 #include <cupti.h>
+#include <time.h>
 
 #include <cstring>
 #include <string>
@@ -27,6 +28,10 @@ CUptiResult subscribe(Client* client, CUpti_CallbackFunc callback, void* data, c
                       std::string* holder) {
   Tool& tool = Tool::get();
   need_descriptors("cuptiSubscribe");
+  if (const std::int64_t us = cupti_switches()[CuptiSwitch::kSubscribeUs]; us > 0) {
+    const timespec duration{us / 1'000'000, us % 1'000'000 * 1000};
+    nanosleep(&duration, nullptr);
+  }
   if (const std::int64_t result = cupti_switches()[CuptiSwitch::kSubscribeResult]; result != 0) {
     *holder = "nsys";
     return refuse(static_cast<CUptiResult>(result));

@@ -26,6 +26,7 @@ enum class CuptiSwitch {
   kVersionResult,
   kDisableHang,
   kHes,
+  kSubscribeUs,
 };
 
 // VERSION of the file that this code is linked into.
@@ -37,6 +38,7 @@ inline constexpr SwitchDefault kCuptiSwitchDefaults[] = {
     {"FLUSH_HANG", 0},    {"FLUSH_US", 0},           {"CROSS_THREAD", 0}, {"LATE_END", 0},
     {"FATAL_AFTER", 0},   {"DROP_EVERY", 0},         {"ZERO_EVERY", 0},   {"FORK_HANG", 0},
     {"UNKNOWN_EVERY", 4}, {"VERSION_RESULT", 0},     {"DISABLE_HANG", 0}, {"HES", 0},
+    {"SUBSCRIBE_US", 0},
 };
 
 inline auto& cupti_switches() {

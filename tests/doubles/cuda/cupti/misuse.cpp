@@ -46,6 +46,7 @@ void each_count(Counts& all, const Visit& visit) {
   visit("correlation_pushes", all.correlation_pushes);
   visit("hardware_traces", all.hardware_traces);
   visit("small_stack", all.small_stack);
+  visit("idle_flushes", all.idle_flushes);
 }
 
 // Last of all that the process does by exit(): destructors run after its own functions.

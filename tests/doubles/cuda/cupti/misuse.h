@@ -16,7 +16,7 @@ struct Counts {
       no_descriptors, buffer_not_zeroed, finalize_calls, timestamp_callbacks, subscriptions, refused_subscriptions,
       enables, disables, flushes, forced_flushes, buffers_requested, buffers_requested_on_worker, buffers_completed,
       null_buffers, records, dropped_records, abandoned_records, external_ids, correlation_pushes, hardware_traces,
-      small_stack;
+      small_stack, idle_flushes;
 };
 Counts& counts();
 

@@ -77,6 +77,11 @@ bool Tool::has_v2_subscriber() {
                      [](const Client* client) { return client->is_v2 && client->is_shared && client->is_subscribed; });
 }
 
+bool Tool::has_buffers() {
+  const int count = client_count_.load(std::memory_order_acquire);
+  return std::any_of(clients_, clients_ + count, [](Client* client) { return client->buffers.has_callbacks(); });
+}
+
 void Tool::give_back_full() {
   each_client([](Client& client) { client.buffers.give_back_full(); });
 }
