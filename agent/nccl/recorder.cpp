@@ -3,6 +3,11 @@
 #include "agent/nccl/descriptors.h"
 
 namespace jaxprof::nccl {
+
+namespace detail {
+constinit std::atomic<std::uint64_t> shared_handle_count{0};
+}  // namespace detail
+
 namespace {
 
 using collect::ThreadSink;

@@ -22,6 +22,7 @@ static_assert(spool::nccl_field::kHandle < kCommonFields && spool::nccl_field::k
 namespace detail {
 // No thread gives this number to an event of its own.
 inline constexpr std::uint64_t kUnrecorded = kNumberMask;
+extern std::atomic<std::uint64_t> shared_handle_count;  // of kSharedThread
 }  // namespace detail
 
 // The number of a handle that NCCL passed back, 0 for one of an event that was not recorded; one that is not this
@@ -57,7 +58,7 @@ void* start(const void* context, const void* parent, spool::NcclEvent event, std
   namespace field = spool::nccl_field;
   collect::ThreadSink* sink = collect::thread_sink();
   if (sink == nullptr) return start_unrecorded();
-  const std::uint64_t number = static_cast<std::uint64_t>(sink->thread) << 36 | ++sink->handle_count;
+  const std::uint64_t number = next_number(sink->thread, &sink->handle_count, &detail::shared_handle_count);
   std::uint64_t* fields = collect::begin(sink, spool::EventKind::kNcclStart, static_cast<std::uint32_t>(event), stamp,
                                          static_cast<std::uint32_t>(field_count));
   if (fields != nullptr) {

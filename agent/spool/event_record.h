@@ -108,7 +108,7 @@ enum class NcclEvent : std::uint32_t {
 };
 
 // A handle is unique in its process and never 0: thread number << 36 | count, which rises with every start on that
-// thread.
+// thread. Threads from number 65535 on share that number and its count.
 namespace nccl_field {
 inline constexpr std::size_t kHandle = 0;        // Start, Stop, State
 inline constexpr std::size_t kCommunicator = 1;  // Start: CommunicatorState::communicator, 0: unknown

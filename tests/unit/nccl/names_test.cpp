@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <set>
+
 #include "agent/nccl/handle.h"
 
 namespace jaxprof::nccl {
@@ -46,6 +49,23 @@ TEST(Handle, BelongsToItsProcess) {
   EXPECT_EQ(handle_number(0x1237, handle), 0u);
   EXPECT_EQ(handle_number(0x1235, nullptr), 0u);
   EXPECT_EQ(handle_number(0x1235, &handle), 0u) << "a pointer is no handle";
+}
+
+// A process that makes a thread a second has 65535 of them after 18 hours.
+TEST(Handle, IsUniqueHoweverManyThreadsThereWere) {
+  std::atomic<std::uint64_t> shared_count{0};
+  std::set<std::uint64_t> numbers;
+  const std::uint32_t threads[] = {1, 2, 65533, 65534, 65535, 65536, 65537, 131072, 131073, 4294967295};
+  for (const std::uint32_t thread : threads) {
+    std::uint64_t own_count = 0;  // each thread begins with its own
+    for (int i = 0; i < 3; ++i) {
+      const std::uint64_t number = next_number(thread, &own_count, &shared_count);
+      EXPECT_TRUE(numbers.insert(number).second) << "event " << i << " of thread " << thread;
+      EXPECT_EQ(handle_number(0x1235, make_handle(0x1235, number)), number) << "nothing of it is cut off";
+    }
+  }
+  EXPECT_EQ(numbers.count(kNumberMask), 0u) << "which no event has";
+  EXPECT_EQ(numbers.count(0), 0u);
 }
 
 }  // namespace
