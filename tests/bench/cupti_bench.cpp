@@ -4,6 +4,11 @@
 // nothing with the records; here they are walked, encoded, checksummed and written to a file, and the buffers cleared
 // again.
 //
+// The walk reads one cache line of each record and waits for it; here all lines are read, but ahead of their use. So
+// the ratio depends on where they are. In a job another thread has written them, up to a second before.
+// cupti.record_to_walk is of buffers that were filled some milliseconds ago and are in part out of the cache. The same
+// is told of a few buffers that are all in it (the walk's best case), and of so many that none is.
+//
 // Usage: cupti_bench [FOLDER]; prints "NAME VALUE UNIT" lines. Exit status 77 if there is no libcupti that walks.
 #include <unistd.h>
 
@@ -27,7 +32,8 @@ using namespace jaxprof;
 using cupti::BufferPool;
 
 constexpr std::size_t kBuffers = 64;
-constexpr int kBatches = 1;
+constexpr std::size_t kCachedBuffers = 3;  // of 256 KiB
+constexpr std::size_t kUncachedBuffers = 1024;
 constexpr int kRounds = 5;
 constexpr std::size_t kPayloadBytes = 256 << 10;  // as agent/collect writes them
 
@@ -88,9 +94,11 @@ class Job {
   std::uint32_t correlation_ = 3'000'000;
 };
 
+using Buffers = std::vector<std::vector<std::uint8_t>>;
+
 // Full buffers of records as long as `stride`.
-std::vector<std::vector<std::uint8_t>> make_buffers(Job* job, std::size_t stride) {
-  std::vector<std::vector<std::uint8_t>> buffers(kBuffers);
+Buffers make_buffers(Job* job, std::size_t stride) {
+  Buffers buffers(kBuffers);
   for (std::vector<std::uint8_t>& buffer : buffers) {
     buffer.resize(BufferPool::kBufferBytes / stride * stride);
     for (std::size_t at = 0; at < buffer.size(); at += stride) {
@@ -110,7 +118,7 @@ class Bench {
   Bench(const cupti::Library& library, std::string path) : path_(std::move(path)) {
     test::make_walker(library, &walker_);
     strides_.probe(&walker_);
-    pool_.open(kBuffers * BufferPool::kBufferBytes, true);
+    pool_.open(kUncachedBuffers * BufferPool::kBufferBytes, true);
     encoder_->open(library.functions.get_callback_name, &spans_);
     filler_.open(&pool_, &strides_, encoder_.get(), &walker_);
   }
@@ -123,24 +131,32 @@ class Bench {
     return writer_->create(path_.c_str(), 1);
   }
 
-  double walk(std::vector<std::vector<std::uint8_t>>& buffers) {
+  // Seconds of CUPTI's walk over `buffers`, or over those of the pool that have been filled.
+  double walk(Buffers& buffers) {
     return seconds_of([&] {
-      for (std::vector<std::uint8_t>& buffer : buffers) {
-        for (void* record = nullptr;
-             walker_.next_record(buffer.data(), buffer.size(), &record) == cupti::abi::kSuccess;) {
-          ++records_;
-        }
-      }
+      for (std::vector<std::uint8_t>& buffer : buffers) walk(buffer.data(), buffer.size());
+    });
+  }
+  double walk_filled() {
+    return seconds_of([&] {
+      for (std::uint8_t* buffer : filled_) walk(buffer, filled_bytes_);
     });
   }
 
-  double record(const std::vector<std::vector<std::uint8_t>>& buffers) {
-    for (const std::vector<std::uint8_t>& buffer : buffers) {
+  // Copies `buffers` into so many of the pool.
+  void fill(const Buffers& buffers, std::size_t count) {
+    filled_bytes_ = buffers.front().size();
+    while (filled_.size() < count) {
       std::size_t bytes = 0;
-      std::uint8_t* taken = pool_.take(&bytes);
-      std::memcpy(taken, buffer.data(), buffer.size());
-      pool_.give(taken, buffer.size());
+      filled_.push_back(pool_.take(&bytes));
     }
+    for (std::size_t i = 0; i < count; ++i) std::memcpy(filled_[i], buffers[i % buffers.size()].data(), filled_bytes_);
+  }
+
+  // Seconds for all that has been filled, which is clear then.
+  double record_filled() {
+    for (std::uint8_t* buffer : filled_) pool_.give(buffer, filled_bytes_);
+    filled_.clear();
     return seconds_of([&] {
       std::uint64_t count = 0;
       while (const std::size_t bytes =
@@ -156,6 +172,10 @@ class Bench {
   std::uint64_t bytes() const { return writer_->bytes(); }
 
  private:
+  void walk(std::uint8_t* buffer, std::size_t bytes) {
+    for (void* record = nullptr; walker_.next_record(buffer, bytes, &record) == cupti::abi::kSuccess;) ++records_;
+  }
+
   std::string path_;
   cupti::Subscriber walker_;
   cupti::Strides strides_;
@@ -164,10 +184,31 @@ class Bench {
   std::unique_ptr<cupti::ActivityEncoder> encoder_ = std::make_unique<cupti::ActivityEncoder>();
   cupti::BlockFiller filler_;
   std::vector<std::uint8_t> block_ = std::vector<std::uint8_t>(spool::SpoolWriter::kHeadroom + kPayloadBytes);
+  std::vector<std::uint8_t*> filled_;
+  std::size_t filled_bytes_ = 0;
   std::uint64_t records_ = 0;
   std::uint64_t events_ = 0;
   std::unique_ptr<spool::SpoolWriter> writer_;
 };
+
+// Both over the same buffers of the pool, each time just filled. False with errno.
+bool print_in_place(const std::string& where, Bench* bench, const Buffers& buffers, std::size_t count, int rounds) {
+  double walk_s = 1e9;
+  double record_s = 1e9;
+  const std::uint64_t records_before = bench->records();
+  for (int round = 0; round < rounds; ++round) {
+    if (!bench->create()) return false;
+    bench->fill(buffers, count);
+    walk_s = std::min(walk_s, bench->walk_filled());
+    bench->fill(buffers, count);
+    record_s = std::min(record_s, bench->record_filled());
+  }
+  const double records = static_cast<double>(bench->records() - records_before) / rounds;
+  print(("cupti." + where + "_walk_ns").c_str(), walk_s / records * 1e9, "ns a record");
+  print(("cupti." + where + "_record_ns").c_str(), record_s / records * 1e9, "ns a record");
+  print(("cupti." + where + "_record_to_walk").c_str(), walk_s / record_s, "of the rate of the walk alone");
+  return true;
+}
 
 }  // namespace
 
@@ -188,21 +229,11 @@ int main(int argc, char** argv) {
       std::perror("cupti_bench: cannot make a spool");
       return 1;
     }
-    double walk = 0;
-    double record = 0;
-    for (int batch = 0; batch < kBatches; ++batch) {
-      std::vector<std::vector<std::uint8_t>> buffers = make_buffers(&job, bench.stride());
-      walk += bench.walk(buffers);
-      record += bench.record(buffers);
-    }
-    walk_s = std::min(walk_s, walk);
-    record_s = std::min(record_s, record);
+    Buffers buffers = make_buffers(&job, bench.stride());
+    walk_s = std::min(walk_s, bench.walk(buffers));
+    bench.fill(buffers, kBuffers);
+    record_s = std::min(record_s, bench.record_filled());
     spool_bytes += bench.bytes();
-  }
-  if (bench.events() != bench.records() || bench.records() == 0) {
-    std::fprintf(stderr, "cupti_bench: %llu records became %llu events\n",
-                 static_cast<unsigned long long>(bench.records()), static_cast<unsigned long long>(bench.events()));
-    return 1;
   }
   const double all = static_cast<double>(bench.records());
   const double records = all / kRounds;
@@ -210,5 +241,16 @@ int main(int argc, char** argv) {
   print("cupti.record_ns", record_s / records * 1e9, "ns a record, from buffer to spool");
   print("cupti.record_to_walk", walk_s / record_s, "of the rate of the walk alone");
   print("cupti.kernel_bytes", static_cast<double>(spool_bytes) / all, "bytes of spool a kernel");
+  const Buffers buffers = make_buffers(&job, bench.stride());
+  if (!print_in_place("cached", &bench, buffers, kCachedBuffers, 100) ||
+      !print_in_place("uncached", &bench, buffers, kUncachedBuffers, 3)) {
+    std::perror("cupti_bench: cannot make a spool");
+    return 1;
+  }
+  if (bench.events() != bench.records() || bench.records() == 0) {
+    std::fprintf(stderr, "cupti_bench: %llu records became %llu events\n",
+                 static_cast<unsigned long long>(bench.records()), static_cast<unsigned long long>(bench.events()));
+    return 1;
+  }
   return 0;
 }
