@@ -16,6 +16,7 @@ from pathlib import Path
 import run_tools as tools
 import ticks
 from run_file import RunFile
+from run_tools import wait_until
 
 TICKS = tools.BIN / "tick_puppet"
 COLLECT = (tools.BIN / "jaxprof", "collect")
@@ -25,15 +26,6 @@ UNTIL_TOLD = "while [ ! -e go ]; do sleep 0.05; done"
 
 def rank_environment(rank, size):
     return tools.environment(JAXPROF_RUN="run", JAXPROF_RANK=rank, JAXPROF_WORLD_SIZE=size)
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + tools.LIMIT_SECONDS
-    while not (found := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"{what} never came")
-        time.sleep(0.02)
-    return found
 
 
 def end_record():

@@ -93,11 +93,13 @@ def study(name, run_file, *options):
 
 
 def wait_until(holds, what, limit_s=LIMIT_SECONDS):
+    """What `holds` returns, once that is true."""
     deadline = time.monotonic() + limit_s
-    while not holds():
+    while not (found := holds()):
         if time.monotonic() >= deadline:
             raise AssertionError(f"{what}: not in {limit_s} s")
         time.sleep(0.02)
+    return found
 
 
 def require(resource, is_there, reason):
