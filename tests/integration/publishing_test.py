@@ -28,6 +28,11 @@ def rank_environment(rank, size):
     return tools.environment(JAXPROF_RUN="run", JAXPROF_RANK=rank, JAXPROF_WORLD_SIZE=size)
 
 
+def has_copied(directory):
+    """The name is claimed before the task has started, and empty until it has recorded something."""
+    return any(path.stat().st_size for path in Path(directory).glob("rank0*.part"))
+
+
 def end_record():
     return json.loads(next(Path("prof").glob(".run-*/task.*.end.json")).read_text())
 
@@ -165,7 +170,7 @@ class SharedStorage(Publishing):
 
     def test_may_be_away_for_a_while(self):
         job = self.start(job=(TICKS, 3000, ticks.PERIOD_US, "log"))
-        wait_until(lambda: list(Path("prof").glob("rank0*.part")), "the copy")
+        wait_until(lambda: has_copied("prof"), "the copy")
         os.rename("prof", "away")
         time.sleep(2)
         os.rename("away", "prof")
@@ -224,7 +229,7 @@ class SharedStorage(Publishing):
         job = tools.start(tools.EXEC, "-o", "disk/prof/rank%r", "--spool", "node", "--grace", "2", "--", "sh", "-c",
                           f"{TICKS} 500 {ticks.PERIOD_US} log; {UNTIL_TOLD}; exit {JOB_CODE}", env=rank_environment(0, 1))
         self.addCleanup(job.kill)
-        wait_until(lambda: list(Path("disk/prof").glob("*.part")), "the copy")
+        wait_until(lambda: has_copied("disk/prof"), "the copy")
         frozen = tools.run("fsfreeze", "-f", "disk")
         tools.require("freeze", frozen.status == 0, f"no file system can be frozen here: {frozen.err}")
         # whatever happens to this test, nothing hangs for longer than this
