@@ -75,6 +75,9 @@ class NicSampler::Impl {
         add(found.ports[i], found.rdma_error);
       }
     }
+    for (SampledPort& port : sampled_) {
+      if (port.revise()) have_periods_ = false;
+    }
     set_periods();
     note_trouble(found);
     return std::move(update_);
@@ -175,7 +178,7 @@ class NicSampler::Impl {
     }
   }
 
-  // Only when ports came or returned, or a link changed: what a reading takes is measured then.
+  // Only when ports came or returned, a link changed, or readings take another time.
   void set_periods() {
     const bool has_link_change = std::any_of(update_.changes.begin(), update_.changes.end(), [](const Change& change) {
       return change.event == NicEvent::kLinkUp || change.event == NicEvent::kLinkDown ||
@@ -190,7 +193,8 @@ class NicSampler::Impl {
       ports_[i].info.period_ns = periods.ports[i].fast_ns;
       ports_[i].info.slow_period_ns = periods.ports[i].slow_ns;
     }
-    if (periods.is_lowered) {
+    if (periods.is_lowered && periods.shortest_ns >= 2 * told_shortest_ns_) {
+      told_shortest_ns_ = periods.shortest_ns;
       note(NodeNote::kSlowReads, "reading all ports takes " + in_ms(periods.reading_ns) + ": rows at least " +
                                      in_ms(periods.shortest_ns) + " apart, so that it takes a twentieth of the time");
     }
@@ -239,6 +243,7 @@ class NicSampler::Impl {
   NicUpdate update_;                                  // of the rescan that is going on
   std::set<std::string> noted_;
   bool have_periods_ = false;
+  std::uint64_t told_shortest_ns_ = 0;  // in the last note on slow readings
 };
 
 NicSampler::NicSampler(NicSettings settings) : NicSampler(std::move(settings), std::make_unique<RdmaSocket>()) {}

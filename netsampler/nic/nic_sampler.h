@@ -39,8 +39,8 @@ class NicSampler {
   NicSampler& operator=(const NicSampler&) = delete;
 
   // Lists what there is. New and returned ports are read five times, to see which counters answer and how long it
-  // takes; then all periods are set anew. To be called first, every 5 s, and when wants_rescan() (at most once a
-  // second).
+  // takes; then all periods are set anew, and also when readings have come to take twice or half as long. To be called
+  // first, every 5 s, and when wants_rescan() (at most once a second).
   NicUpdate rescan();
   // A port was lost since the last rescan, or its counters became others.
   bool wants_rescan() const;

@@ -39,6 +39,10 @@ Periods choose_periods(std::span<const PeriodWish> wishes, unsigned hz, bool is_
   return chosen;
 }
 
+bool takes_other_time(std::uint64_t before_ns, std::uint64_t now_ns) {
+  return now_ns >= 2 * before_ns || 2 * now_ns <= before_ns;
+}
+
 std::uint64_t typical_reading_ns(std::span<const std::uint64_t> readings_ns, bool is_kept_by_kernel) {
   if (readings_ns.empty()) return 0;
   if (is_kept_by_kernel) return readings_ns.front();

@@ -31,6 +31,10 @@ struct Periods {
 // `hz`: wanted for all ports by the user, 0 for each driver's own. `is_half_rate` doubles all periods.
 Periods choose_periods(std::span<const PeriodWish> wishes, unsigned hz, bool is_half_rate);
 
+// True if readings that took `before_ns` when periods were chosen take so much more or less that they are to be chosen
+// anew.
+bool takes_other_time(std::uint64_t before_ns, std::uint64_t now_ns);
+
 // What a reading takes, from a few of them. Where the kernel keeps values for a while, only the first has reached the
 // card, and it counts; else the median does. 0 if there are none.
 std::uint64_t typical_reading_ns(std::span<const std::uint64_t> readings_ns, bool is_kept_by_kernel);

@@ -12,6 +12,7 @@ namespace jaxprof::netsampler {
 namespace {
 
 constexpr std::size_t kMeasuredReadings = 5;
+constexpr std::size_t kMostKept = 64;  // readings, until the next listing
 
 std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(clock_ns(CLOCK_MONOTONIC_RAW));
@@ -84,6 +85,16 @@ PeriodWish SampledPort::wish(const Port& port) const {
           .is_read = port.is_present && has_counters()};
 }
 
+// Where the kernel keeps values, only some readings reach the card: what those take was measured at the beginning.
+bool SampledPort::revise() {
+  const std::vector<std::uint64_t> took_ns = std::exchange(took_ns_, {});
+  if (reader_.lifespan_ns != 0 || took_ns.size() < kMeasuredReadings) return false;
+  const std::uint64_t typical_ns = typical_reading_ns(took_ns, false);
+  if (!takes_other_time(reading_ns_, typical_ns)) return false;
+  reading_ns_ = typical_ns;
+  return true;
+}
+
 void SampledPort::read(const Port& port, bool fast_only, Reading* reading) {
   reading->is_ok = false;
   reading->flags = 0;
@@ -96,6 +107,8 @@ void SampledPort::read(const Port& port, bool fast_only, Reading* reading) {
       outcome_ != ReadOutcome::kLost && std::any_of(reading->values.begin(), reading->values.end(),
                                                     [](std::uint64_t value) { return value != spool::kMissingSample; });
   if (!reading->is_ok) return;
+  const bool is_usual = fast_only || port.fast_count == 0 || port.fast_count == port.columns.size();
+  if (is_usual && took_ns_.size() < kMostKept) took_ns_.push_back(reading->end_ns - reading->begin_ns);
   reading->flags = compare(port, *reading);
   keep(*reading);
 }

@@ -30,6 +30,8 @@ class SampledPort {
   bool wants_rescan() const { return outcome_ != ReadOutcome::kOk; }
   bool has_counters() const { return !reader_.sources.empty(); }
   PeriodWish wish(const Port& port) const;
+  // Looks at what readings took since the last call. True if that is another time than wish() told before.
+  bool revise();
 
  private:
   void measure(const Port& port);
@@ -39,10 +41,11 @@ class SampledPort {
   FoundPort found_;
   PortReader reader_;
   ReadOutcome outcome_ = ReadOutcome::kOk;
-  std::uint64_t reading_ns_ = 0;     // typical, of the rows it is read most often for
-  std::vector<std::uint64_t> last_;  // by column, the last that was read, kMissingSample if never
-  std::uint64_t last_ns_ = 0;        // when the row before began
-  bool has_returned_ = false;        // and no row was read since
+  std::uint64_t reading_ns_ = 0;        // typical, of the rows it is read most often for
+  std::vector<std::uint64_t> took_ns_;  // the last of those readings, some at most
+  std::vector<std::uint64_t> last_;     // by column, the last that was read, kMissingSample if never
+  std::uint64_t last_ns_ = 0;           // when the row before began
+  bool has_returned_ = false;           // and no row was read since
 };
 
 }  // namespace jaxprof::netsampler

@@ -19,9 +19,9 @@ void NicFeed::rescan() {
   std::set<std::size_t> changed;
   for (const Change& change : update.changes) changed.insert(change.port);
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    if (fed_[i].is_written && !changed.contains(i)) continue;
+    if (fed_[i].written == ports[i].info && !changed.contains(i)) continue;
     write_port(static_cast<std::uint32_t>(i), ports[i].info, stamp, spool_);
-    fed_[i].is_written = true;
+    fed_[i].written = ports[i].info;
   }
   for (const Change& change : update.changes) write_change(change, stamp, spool_);
   for (const NicNote& note : update.notes) spool_->note(note.note, note.text, stamp);

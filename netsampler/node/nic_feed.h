@@ -35,7 +35,7 @@ class NicFeed {
   struct Fed {  // by port
     std::optional<std::uint32_t> stream;
     std::uint32_t column_set = 0;
-    bool is_written = false;  // its record
+    std::optional<PortInfo> written;  // as its last record tells it
   };
 
   void take_columns(std::size_t port, Fed* fed);

@@ -141,6 +141,15 @@ TEST_F(SampleLoopTest, OtherColumnsAreAnotherStreamWithAFullRowFirst) {
   EXPECT_EQ(recording.texts.at(recording.events[1].text), "counter4: invalid argument");
 }
 
+TEST_F(SampleLoopTest, APortWhosePeriodChangesWithoutAnEventIsWrittenAnew) {
+  nics_.add_port("rdmap0s6", 2, 2, 100 * kMillisecond);
+  nics_.on_rescan = [this] { nics_.port(0)->info.period_ns = (nics_.rescans >= 2 ? 200 : 100) * kMillisecond; };
+  const auto recording = run_for(12 * kSecond);
+  EXPECT_THAT(recording.events, SizeIs(1));
+  ASSERT_THAT(recording.ports, SizeIs(2));
+  EXPECT_EQ(recording.ports[1].period_ns, 200 * kMillisecond);
+}
+
 TEST_F(SampleLoopTest, ALostPortIsLookedForWithinASecondAndSampledAgain) {
   nics_.add_port("rdmap0s6", 2, 2, 100 * kMillisecond);
   nics_.on_rescan = [this] {

@@ -41,6 +41,13 @@ TEST(ChoosePeriods, SpendsATwentiethOfTheTimeReading) {
   EXPECT_TRUE(periods.is_lowered);
 }
 
+TEST(TakesOtherTime, AtTwiceAndAtHalf) {
+  EXPECT_FALSE(takes_other_time(100, 199));
+  EXPECT_TRUE(takes_other_time(100, 200));
+  EXPECT_FALSE(takes_other_time(100, 51));
+  EXPECT_TRUE(takes_other_time(100, 50));
+}
+
 TEST(ChoosePeriods, RoundsUpToWholeMilliseconds) {
   const std::vector<PeriodWish> wishes = {wish(20 * kMs, 1 * kMs + 1)};
   EXPECT_EQ(choose_periods(wishes, 0, false).ports[0].fast_ns, 21 * kMs);
