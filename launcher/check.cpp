@@ -18,6 +18,8 @@
 #include "launcher/agent_library.h"
 #include "launcher/announcement.h"
 #include "launcher/child_environment.h"
+#include "launcher/observer_plan.h"
+#include "launcher/sampler_program.h"
 #include "launcher/spool_place.h"
 #include "launcher/task.h"
 
@@ -71,6 +73,7 @@ class Check {
     check_hooks();
     const auto agent = find_agent_library(own_program_path(), env_);
     if (!agent) fault(agent.error().message);
+    check_observer();
     check_spool_place();
     return result_;
   }
@@ -108,6 +111,12 @@ class Check {
         remark(describe(hook) + " is replaced");
       }
     }
+  }
+
+  void check_observer() {
+    if (!wants_observer(options_, true)) return;
+    const auto sampler = find_sampler(own_program_path(), env_);
+    if (!sampler) fault("network ports and GPUs would not be recorded: " + sampler.error().message);
   }
 
   void check_spool_place() {

@@ -6,7 +6,9 @@
 #include "launcher/agent_library.h"
 #include "launcher/announcement.h"
 #include "launcher/child_environment.h"
+#include "launcher/observer_plan.h"
 #include "launcher/option_words.h"
+#include "launcher/sampler_program.h"
 #include "launcher/spool_place.h"
 
 namespace jaxprof::launcher {
@@ -67,6 +69,10 @@ std::string describe_dry_run(const Options& options, const Node& node, const Lau
   }
   const auto agent = find_agent_library(own_program_path(), env);
   add("agent", agent ? *agent : "missing: " + agent.error().message);
+  if (wants_observer(options, true)) {
+    const auto sampler = find_sampler(own_program_path(), env);
+    add("observer", sampler ? *sampler : "missing: " + sampler.error().message);
+  }
   const std::string agent_path = agent ? *agent : std::string(kAgentFileName);
   const auto after = child_environment(given, agent_path, run_layout::session_path(spool), hooks);
   for (const std::string& line : environment_difference(before, after)) add("environment", line);

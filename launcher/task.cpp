@@ -284,12 +284,12 @@ Status set_up(const Options& options, const Env& env, Task* task) {
   task->spool_directory = *spool;
   task->start.spool_directory = *spool;
   if (auto s = take_place_on_node(task); !s) return s;
-  note_missing_sampler(options, env, task);
   if (auto s = make_session(task); !s) return s;
   plan_recording(options, task);
   note_profiler_around(options, environment, task);
   task->page->plan.spool_limit_bytes = static_cast<std::uint64_t>(place->spool_limit_bytes(options.spool_limit_bytes));
   if (auto s = claim_name(task); !s) return s;
+  note_missing_sampler(options, env, task);
   task->environment =
       child_environment(environment, *agent, run_layout::session_path(*spool), hooks_of(options.recording));
   task->start.is_profiled = true;
