@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "merge/assembly/run_time.h"
 
@@ -23,11 +25,18 @@ std::string seconds(std::int64_t ns) {
   return text;
 }
 
+using ToldNotes = std::set<std::pair<std::uint32_t, std::string>>;  // by node
+
 class ObserverFindings {
  public:
   ObserverFindings(const SourceObserver& observer, const rundir::SampleLosses& losses, const RunTime& time,
-                   Diagnostics* diagnostics)
-      : observer_(observer), trace_(observer.trace), losses_(losses), time_(time), diagnostics_(diagnostics) {}
+                   ToldNotes* told, Diagnostics* diagnostics)
+      : observer_(observer),
+        trace_(observer.trace),
+        losses_(losses),
+        time_(time),
+        told_(told),
+        diagnostics_(diagnostics) {}
 
   void add_all() {
     if (!observer_.clock.is_valid()) {
@@ -86,7 +95,9 @@ class ObserverFindings {
             " at which it should have been, for the observer was late; rates are over the time that passed");
   }
 
+  // What an observer finds on its node, the next one there finds again.
   void add_note(const rundir::NodeLine& note) {
+    if (!told_->insert({observer_.node, note.text}).second) return;
     const std::string text = "(observer): " + note.text;
     switch (note.note) {
       case NodeNote::kNoNic:
@@ -160,6 +171,7 @@ class ObserverFindings {
   const rundir::NodeTrace& trace_;
   const rundir::SampleLosses& losses_;
   const RunTime& time_;
+  ToldNotes* told_;
   Diagnostics* diagnostics_;
 };
 
@@ -228,8 +240,9 @@ void diagnose_rows(const RunSources& sources, const runfile::RunTables& run, Dia
 void diagnose_nodes(const RunSources& sources, const NodeSamples& samples, const runfile::RunTables& run,
                     Diagnostics* diagnostics) {
   const RunTime time(sources);
+  ToldNotes told;
   for (std::size_t i = 0; i < sources.observers.size(); ++i) {
-    ObserverFindings(sources.observers[i], samples.losses[i], time, diagnostics).add_all();
+    ObserverFindings(sources.observers[i], samples.losses[i], time, &told, diagnostics).add_all();
   }
   diagnose_gaps(sources, time, diagnostics);
   diagnose_overlaps(sources, samples, diagnostics);

@@ -152,8 +152,10 @@ TEST_F(CounterTables, ContinueAPortUnderTheObserverThatTookOver) {
   first.anchor({2 * kSecond, 2 * kSecond, 11 * kSecond, 2 * kSecond, 1});
   first.row(0, kSecond, {1, 0});
   first.row(1, kSecond, {2, 0});
+  first.note(spool::NodeNote::kNoGpu, "no NVML");
   first.write(state(), 0, false);
   NodeSpool second("n0", 1);
+  second.note(spool::NodeNote::kNoGpu, "no NVML");
   add_port(&second, 0, seven);
   add_port(&second, 1, {.name = "efa_6"});
   second.anchor({5 * kSecond, 5 * kSecond, 14 * kSecond, 5 * kSecond, 1});
@@ -168,7 +170,8 @@ TEST_F(CounterTables, ContinueAPortUnderTheObserverThatTookOver) {
   EXPECT_EQ(column(run.counters[0], "tx_bytes").values, (Values{1, 10, 2, 20}));
   EXPECT_EQ(run.observers.node.size(), 2U);
   EXPECT_EQ(run.observers.segment[1], 1U);
-  EXPECT_THAT(test::codes(run), ElementsAre("node.gap", "node.killed"));
+  EXPECT_THAT(test::codes(run), ElementsAre("gpu.not-watched", "node.gap", "node.killed"));
+  EXPECT_THAT(test::findings(run, "gpu.not-watched"), testing::SizeIs(1)) << "said once of a node";
   EXPECT_THAT(test::findings(run, "node.gap")[0], HasSubstr("node n0 was not observed for 3.0 s"));
   EXPECT_FALSE(is_partial_) << "a kill is an observer's normal end";
 }
