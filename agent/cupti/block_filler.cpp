@@ -9,7 +9,7 @@ namespace jaxprof::cupti {
 namespace {
 
 // Records come from other processors' caches, or from memory: a record's length is asked for some records ahead.
-constexpr std::size_t kPrefetchAhead = 2048;
+constexpr std::size_t kPrefetchAhead = 4096;
 constexpr std::size_t kPrefetchBytes = 256;
 // What has been read is cleared while it is still in the processor's nearest cache, in pieces that are short enough for
 // memset() not to use its string instruction, which nothing else runs beside.

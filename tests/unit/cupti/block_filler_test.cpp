@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -86,6 +87,44 @@ TEST_F(BlockFillerTest, HasCuptiWalkAllFromTheFirstLengthOnThatIsNotRight) {
   give(10, record_bytes);
   EXPECT_EQ(read(), 10U);
   EXPECT_EQ(sink_.drops(Drop::kGpuUnknownKind), 0U);
+}
+
+TEST_F(BlockFillerTest, GoesOnWithCuptiWhereALengthIsNotKnownAndClearsAllTheSame) {
+  std::size_t bytes = 0;
+  std::uint8_t* buffer = pool_.take(&bytes);
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    auto call = make_call(CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1000 + i, 1);
+    if (i == 500) call.kind = static_cast<CUpti_ActivityKind>(Strides::kKinds);
+    std::memcpy(buffer + i * record_bytes, &call, sizeof call);
+  }
+  pool_.give(buffer, 1000 * record_bytes);
+  EXPECT_EQ(read(), 999U);
+  EXPECT_EQ(sink_.drops(Drop::kGpuUnknownKind), 1U);
+  EXPECT_GT(walks, 499);
+  EXPECT_LT(walks, 520);
+  EXPECT_EQ(std::count(buffer, buffer + BufferPool::kBufferBytes, 0), std::ptrdiff_t{BufferPool::kBufferBytes});
+}
+
+TEST_F(BlockFillerTest, ReadsTheWholeRecordsOfABufferThatEndsInOne) {
+  for (const std::size_t rest : {std::size_t{2}, record_bytes - 1}) {
+    std::size_t bytes = 0;
+    std::uint8_t* buffer = pool_.take(&bytes);
+    const CUpti_ActivityAPI call =
+        make_call(CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1000, 1);
+    for (std::uint64_t i = 0; i < 101; ++i) std::memcpy(buffer + i * record_bytes, &call, sizeof call);
+    pool_.give(buffer, 100 * record_bytes + rest);
+    EXPECT_EQ(read(), 100U);
+  }
+}
+
+TEST_F(BlockFillerTest, GoesOnInTheMiddleOfABufferWhenABlockWasFull) {
+  give(1000, record_bytes);
+  block_.resize(2 * spool::EventEncoder::kMaxEncodedBytes);
+  std::uint64_t events = 0;
+  int blocks = 0;
+  for (std::uint64_t count = 0; (count = read()) > 0; ++blocks) events += count;
+  EXPECT_EQ(events, 1000U);
+  EXPECT_GT(blocks, 1);
 }
 
 TEST_F(BlockFillerTest, KnowsCallsOfTheWindowWhereverTheyLie) {
