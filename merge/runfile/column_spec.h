@@ -1,4 +1,4 @@
-// What is said of a column, a table, an offset column and an attribute of the run file. schema.h and gpu_schema.h say
+// What is said of a column, a table, an offset column and an attribute of the run file. schema.h, gpu_schema.h and node_schema.h say
 // it.
 #pragma once
 

@@ -1,6 +1,6 @@
 // A whole run in memory, as the merge hands it to the writer and the reader hands it to a study: one struct a table,
 // one vector a column, row i of a table is element i of each of its vectors. No HDF5 here. What each column means,
-// its unit and its missing value stand in schema.h and gpu_schema.h, once; table_rows.h adds rows that start out all
+// its unit and its missing value stand in schema.h, gpu_schema.h and node_schema.h, once; table_rows.h adds rows that start out all
 // missing.
 //
 // All times are int64 ns on the run's time axis, relative to RunAttributes::epoch_unix_ns, and never negative.
