@@ -1,6 +1,9 @@
 #include "merge/rundir/node_trace.h"
 
 #include <cstring>
+#include <utility>
+
+#include "merge/rundir/spool_blocks.h"
 
 namespace jaxprof::rundir {
 namespace {
@@ -11,24 +14,10 @@ using spool::StateKind;
 }  // namespace
 
 Result<NodeTrace> NodeTrace::load(const std::string& path) {
-  auto reader = spool::SpoolReader::open(path);
-  if (!reader) return tl::unexpected(std::move(reader.error()));
   NodeTrace trace;
-  trace.path_ = path;
-  bool has_identity = false;
   std::vector<Record> state_blocks;
-  spool::Block block;
-  while (reader->next(&block)) {
+  auto blocks = walk_blocks(path, [&](const spool::Block& block) {
     switch (block.kind) {
-      case spool::BlockKind::kIdentity:
-        trace.identity_ = spool::SpoolIdentity::parse(block.payload);
-        has_identity = true;
-        break;
-      case spool::BlockKind::kAnchors: {
-        const auto anchors = spool::parse_anchors(block.payload);
-        trace.anchors_.insert(trace.anchors_.end(), anchors.begin(), anchors.end());
-        break;
-      }
       case spool::BlockKind::kState:
         state_blocks.push_back(block.payload);
         break;
@@ -41,13 +30,16 @@ Result<NodeTrace> NodeTrace::load(const std::string& path) {
       default:  // of processes
         break;
     }
-  }
-  if (!has_identity) return fail(ErrorCode::kInputUnreadable, path + ": no block says whose spool it is");
-  if (trace.identity_.number(IdentityKey::kSpoolKind) != static_cast<std::int64_t>(spool::SpoolKind::kNode)) {
+  });
+  if (!blocks) return tl::unexpected(std::move(blocks.error()));
+  if (blocks->identity.number(IdentityKey::kSpoolKind) != static_cast<std::int64_t>(spool::SpoolKind::kNode)) {
     return fail(ErrorCode::kInputUnreadable, path + ": is a process's spool, where a node's should be");
   }
-  trace.health_ = reader->health();
-  trace.reader_ = std::move(*reader);
+  trace.path_ = path;
+  trace.identity_ = std::move(blocks->identity);
+  trace.anchors_ = std::move(blocks->anchors);
+  trace.health_ = blocks->reader.health();
+  trace.reader_ = std::move(blocks->reader);
   for (const Record payload : state_blocks) trace.read_strings(payload);
   for (const Record payload : state_blocks) trace.read_records(payload);
   return trace;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "agent/contract/session_page.h"
 #include "merge/rundir/payload_type.h"
+#include "merge/rundir/spool_blocks.h"
 
 namespace jaxprof::rundir {
 namespace {
@@ -33,56 +35,46 @@ bool read_entries(std::span<const std::uint8_t> tail, std::uint32_t count, std::
 }  // namespace
 
 Result<SpoolTrace> SpoolTrace::load(const std::string& path) {
-  auto reader = spool::SpoolReader::open(path);
-  if (!reader) return tl::unexpected(std::move(reader.error()));
   SpoolTrace trace;
+  auto blocks = walk_blocks(path, [&trace](const spool::Block& block) { trace.take(block); });
+  if (!blocks) return tl::unexpected(std::move(blocks.error()));
   trace.path_ = path;
-  bool has_identity = false;
-  spool::Block block;
-  while (reader->next(&block)) {
-    switch (block.kind) {
-      case spool::BlockKind::kIdentity:
-        trace.identity_ = spool::SpoolIdentity::parse(block.payload);
-        has_identity = true;
-        break;
-      case spool::BlockKind::kAnchors: {
-        const auto anchors = spool::parse_anchors(block.payload);
-        trace.anchors_.insert(trace.anchors_.end(), anchors.begin(), anchors.end());
-        break;
-      }
-      case spool::BlockKind::kState:
-        trace.read_state(block.payload);
-        break;
-      case spool::BlockKind::kEvents:
-        trace.event_blocks_.push_back(block.payload);
-        break;
-      case spool::BlockKind::kActivities:
-        trace.activity_blocks_.push_back(block.payload);
-        break;
-      case spool::BlockKind::kCounters:
-        trace.note_drops(spool::parse_counters(block.payload));
-        break;
-      case spool::BlockKind::kFooter: {
-        spool::Footer footer;
-        if (spool::parse_footer(block.payload, &footer)) {
-          trace.note_drops(footer.counters);
-          trace.footer_ = std::move(footer);
-        } else {
-          ++trace.damaged_blocks_;
-        }
-        break;
-      }
-      default:  // of a node's observer, whose spools are no process's
-        break;
-    }
-  }
-  if (!has_identity) return fail(ErrorCode::kInputUnreadable, path + ": no block says whose spool it is");
-  trace.health_ = reader->health();
+  trace.identity_ = std::move(blocks->identity);
+  trace.anchors_ = std::move(blocks->anchors);
+  trace.health_ = blocks->reader.health();
   trace.event_clock_ = static_cast<ClockId>(trace.identity_.number(spool::IdentityKey::kEventClock));
-  trace.reader_.push_back(std::move(*reader));
-
+  trace.reader_.push_back(std::move(blocks->reader));
   trace.resolve_registrations();
   return trace;
+}
+
+void SpoolTrace::take(const spool::Block& block) {
+  switch (block.kind) {
+    case spool::BlockKind::kState:
+      read_state(block.payload);
+      break;
+    case spool::BlockKind::kEvents:
+      event_blocks_.push_back(block.payload);
+      break;
+    case spool::BlockKind::kActivities:
+      activity_blocks_.push_back(block.payload);
+      break;
+    case spool::BlockKind::kCounters:
+      note_drops(spool::parse_counters(block.payload));
+      break;
+    case spool::BlockKind::kFooter: {
+      spool::Footer footer;
+      if (spool::parse_footer(block.payload, &footer)) {
+        note_drops(footer.counters);
+        footer_ = std::move(footer);
+      } else {
+        ++damaged_blocks_;
+      }
+      break;
+    }
+    default:  // of a node's observer, whose spools are no process's
+      break;
+  }
 }
 
 void SpoolTrace::resolve_registrations() {

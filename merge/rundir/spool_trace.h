@@ -96,6 +96,7 @@ class SpoolTrace {
     std::vector<spool::SchemaEntry> entries;
   };
 
+  void take(const spool::Block& block);
   void read_state(std::span<const std::uint8_t> payload);
   void read_record(spool::StateKind kind, std::span<const std::uint8_t> record);
   void read_schema(std::span<const std::uint8_t> record);
