@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "agent/base/parse_number.h"
 #include "agent/contract/rank_selection.h"
 #include "launcher/gpu_account.h"
+#include "launcher/tasks_per_node.h"
 #include "launcher/window_account.h"
 
 namespace jaxprof::launcher {
@@ -79,40 +79,19 @@ std::string describe_written(std::int64_t n_ranks, std::int64_t n_without_rank, 
 
 }  // namespace
 
-std::vector<std::int32_t> parse_tasks_per_node(const std::string& text) {
-  constexpr std::uint64_t kMaxTasks = 1 << 24;
-  std::vector<std::int32_t> tasks;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string item = text.substr(at, end - at);
-    const std::size_t times = item.find("(x");
-    const auto count = parse_uint64(item.substr(0, times));
-    std::optional<std::uint64_t> nodes = 1;
-    if (times != std::string::npos) {
-      if (!item.ends_with(')')) return {};
-      nodes = parse_uint64(item.substr(times + 2, item.size() - times - 3));
-    }
-    if (!count || !nodes || *count > kMaxTasks || *nodes > kMaxTasks || tasks.size() + *nodes > kMaxTasks) return {};
-    tasks.insert(tasks.end(), *nodes, static_cast<std::int32_t>(*count));
-    at = end + 1;
-  }
-  return tasks;
-}
-
 std::optional<std::int64_t> count_selected_ranks(const RankSelection& selection, const RankIdentity& own,
                                                  const Env& env) {
   if (own.world_size <= 0) return std::nullopt;
   if (selection.selects_all()) return own.world_size;
   if (const auto count = count_by_rank(selection, own)) return count;
-  const char* per_node = env.get("SLURM_STEP_TASKS_PER_NODE");
-  if (own.launcher != Launcher::kSlurm || per_node == nullptr) return std::nullopt;
-  const std::vector<std::int32_t> tasks = parse_tasks_per_node(per_node);
+  const std::vector<std::int32_t> tasks = find_tasks_per_node(own, env);
   return tasks.empty() ? std::nullopt : count_by_place(selection, own, tasks);
 }
 
 std::string first_line(const Options& options, const LaunchPlan& plan, const Env& env) {
   const std::string opening = describe_opening(options.recording.window);
-  const std::string output = ", output " + plan.directory + "/" + (opening.empty() ? "" : ", ") + opening;
+  const std::string output = ", output " + plan.directory + "/" + (opening.empty() ? "" : ", ") + opening +
+                             (plan.unmatched_numbers.empty() ? "" : "; ") + plan.unmatched_numbers;
   const std::string selected = options.selection_words.empty() ? "all" : options.selection_words;
   if (options.has_inner_ranks) {
     return fmt::format("ranks started by {} decide for themselves ({}){}", options.command.front(), selected, output);

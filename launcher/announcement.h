@@ -20,9 +20,6 @@ namespace jaxprof::launcher {
 std::optional<std::int64_t> count_selected_ranks(const RankSelection& selection, const RankIdentity& own,
                                                  const Env& env);
 
-// Tasks on each node from Slurm's "2,3" or "1(x2)"; empty if `text` is not that.
-std::vector<std::int32_t> parse_tasks_per_node(const std::string& text);
-
 std::string first_line(const Options& options, const LaunchPlan& plan, const Env& env);
 
 // The line after the last task's end. `expected_ranks`: count_selected_ranks, if known.

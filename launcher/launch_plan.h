@@ -29,6 +29,7 @@ struct LaunchPlan {
   std::string stem;               // what a process with the task's own rank writes to; "" if only the process can know
   bool is_named_by_rank = false;  // another rank would write to another file
   std::string rank_fault;         // rank_fault.h
+  std::string unmatched_numbers;  // unmatched_numbers.h
   std::string unset_variable;     // named in the template and not set, or empty; "" if none
   bool is_nameless = false;       // the template gives no name for a file here: `stem` is the rank's
   std::string fault;              // why the output has no usable name; "" if it has

@@ -106,6 +106,11 @@ std::vector<std::string> finish_task(const Options& options, const Task& task, c
     const bool is_first = make_mark(run_layout::mark_path(task.plan.state_directory, run_layout::kUnforeseenRanks));
     if (is_first && !options.is_quiet) lines.push_back(std::move(ranks));
   }
+  // All tasks know it: one of them has it on record for the run.
+  if (!task.plan.unmatched_numbers.empty() &&
+      make_mark(run_layout::mark_path(task.plan.state_directory, "unmatched-numbers"))) {
+    end.notes.push_back(task.plan.unmatched_numbers);
+  }
   const std::string kept = describe_kept(task, end.processes);
   if (!kept.empty()) lines.push_back(kept);
   if (std::string failed = describe_failed(task, end.processes); !failed.empty()) lines.push_back(std::move(failed));

@@ -98,6 +98,17 @@ bool number_list_contains(const char* list, std::uint64_t number) noexcept {
   }
 }
 
+std::uint64_t largest_in_number_list(const char* list) noexcept {
+  std::uint64_t largest = 0;
+  for (std::size_t at = 0;; ++at) {
+    NumberRange range;
+    if (!read_range(list, &at, &range)) return largest;
+    const std::uint64_t last = range.last - (range.last - range.first) % range.stride;
+    if (last > largest) largest = last;
+    if (list[at] != ',') return largest;
+  }
+}
+
 bool is_sampled_rank(std::int32_t rank, std::int32_t world_size, std::uint32_t count) noexcept {
   if (rank < 0 || world_size <= 0 || rank >= world_size) return false;
   const auto r = static_cast<std::uint64_t>(rank);

@@ -39,6 +39,8 @@ struct SelectionResult {
 // "8", "0-15", "0-1023:128", joined by commas. False: not such a list; `*fault_offset` says where.
 bool check_number_list(const char* list, std::size_t* fault_offset) noexcept;
 bool number_list_contains(const char* list, std::uint64_t number) noexcept;
+// The largest number that such a list names, which is not always the end of a range: "0-9:4" names 8.
+std::uint64_t largest_in_number_list(const char* list) noexcept;
 
 // True if `rank` is one of `count` ranks spread evenly over `world_size`, rank 0 first.
 bool is_sampled_rank(std::int32_t rank, std::int32_t world_size, std::uint32_t count) noexcept;

@@ -44,6 +44,16 @@ TEST(CheckNumberList, SaysWhereItIsWrong) {
   }
 }
 
+TEST(LargestInNumberList, IsANumberThatTheListNames) {
+  const std::pair<const char*, std::uint64_t> cases[] = {{"8", 8},       {"9,3", 9},
+                                                         {"0-15", 15},   {"0-1023:128", 896},
+                                                         {"4,0-3,2", 4}, {"0-18446744073709551615:7", UINT64_MAX - 1}};
+  for (const auto& [list, largest] : cases) {
+    EXPECT_EQ(largest_in_number_list(list), largest) << list;
+    EXPECT_TRUE(number_list_contains(list, largest)) << list;
+  }
+}
+
 TEST(NumberListContains, AgreesWithASetOnRandomLists) {
   std::mt19937 random(7);
   for (int round = 0; round < 2000; ++round) {

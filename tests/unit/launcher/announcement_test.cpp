@@ -1,15 +1,11 @@
 #include "launcher/announcement.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/contract/environment.h"
 
 namespace jaxprof::launcher {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 const Node kNode{"n1", "boot", 500, 0};
 
@@ -29,7 +25,7 @@ const test::Environment& slurm() {
 
 TEST(FirstLine, CountsWhatCanBeCounted) {
   EXPECT_EQ(line_for({"c"}, slurm()), "8 of 8 ranks traced, output jaxprof.5.0/");
-  EXPECT_EQ(line_for({"-o", "p/%r", "--ranks", "0,4-99", "c"}, slurm()), "5 of 8 ranks traced, output p/");
+  EXPECT_EQ(line_for({"-o", "p/%r", "--ranks", "0,4-7", "c"}, slurm()), "5 of 8 ranks traced, output p/");
   EXPECT_EQ(line_for({"-o", "p/%r", "--sample-ranks", "3", "c"}, slurm()), "3 of 8 ranks traced, output p/");
   EXPECT_EQ(line_for({"-o", "p/%r", "--if", "rank%4==1", "c"}, slurm()), "2 of 8 ranks traced, output p/");
   EXPECT_EQ(line_for({"-o", "p/%r", "--local-ranks", "0,2", "c"}, slurm()), "4 of 8 ranks traced, output p/");
@@ -37,6 +33,11 @@ TEST(FirstLine, CountsWhatCanBeCounted) {
   EXPECT_EQ(line_for({"-o", "p/%r", "--if", "SLURM_LOCALID==0 && SLURM_NODEID%2==0", "c"}, slurm()),
             "2 of 8 ranks traced, output p/");
   EXPECT_EQ(line_for({"-o", "p/%r", "--if", "SLURM_PROCID>5", "c"}, slurm()), "2 of 8 ranks traced, output p/");
+}
+
+TEST(FirstLine, SaysWhichNumbersNobodyHas) {
+  EXPECT_EQ(line_for({"-o", "p/%r", "--ranks", "0,99", "c"}, slurm()),
+            "1 of 8 ranks traced, output p/; --ranks names 99, the job has 0 to 7");
 }
 
 TEST(FirstLine, SaysWhenTheWindowOpens) {
@@ -56,14 +57,6 @@ TEST(FirstLine, SaysWhatIsKnownWhereItCannotCount) {
             "one process traced, no launcher that numbers ranks was found, output p/");
   const test::Environment lone{"PMIX_RANK=0"};
   EXPECT_EQ(line_for({"-o", "p/%r", "c"}, lone), "ranks traced: all; their number is not known, output p/");
-}
-
-TEST(ParseTasksPerNode, ReadsSlurmsShortForm) {
-  EXPECT_THAT(parse_tasks_per_node("2,3"), ElementsAre(2, 3));
-  EXPECT_THAT(parse_tasks_per_node("1(x2),4"), ElementsAre(1, 1, 4));
-  for (const char* text : {"", "x", "2(x", "2(x)", "2(x2", ",", "-1", "2(x99999999999)"}) {
-    EXPECT_THAT(parse_tasks_per_node(text), IsEmpty()) << text;
-  }
 }
 
 TEST(LastLine, AddsUpWhatTheTasksTell) {

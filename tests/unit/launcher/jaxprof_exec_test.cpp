@@ -97,6 +97,24 @@ TEST_F(JaxprofExec, SaysTwoLinesAndLeavesRecords) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_.file("spool")));
 }
 
+TEST_F(JaxprofExec, NumbersThatNobodyHasAreSaidAndOnRecordOnce) {
+  set("JAXPROF_WORLD_SIZE", "2");
+  set("JAXPROF_RUN", "test");
+  std::string said;
+  for (int rank = 0; rank < 2; ++rank) {
+    set("JAXPROF_RANK", std::to_string(rank));
+    const Outcome outcome = run({"-o", "prof/rank%r", "--ranks", "0-1,99", "true"});
+    EXPECT_EQ(outcome.exit_code, 0);
+    said += outcome.err;
+    unset("JAXPROF_RANK");
+  }
+  const std::string words = "--ranks names 99, the job has 0 to 1";
+  EXPECT_THAT(said, testing::StartsWith("jaxprof: 2 of 2 ranks traced, output prof/; " + words + "\n"));
+  EXPECT_EQ(said.find(words), said.rfind(words)) << said;
+  EXPECT_THAT(end_record("rank0").notes, testing::Contains(words));
+  EXPECT_THAT(end_record("rank1").notes, Not(testing::Contains(words)));
+}
+
 TEST_F(JaxprofExec, RecordsThePidOfTheCommand) {
   be_rank(0, 1);
   const Outcome outcome = run_shell("echo $$");
