@@ -57,6 +57,7 @@ void write_window(const SessionPlan& plan, spool::IdentityWriter* out) noexcept 
   TextBuffer kinds(text, sizeof text);
   append_trace_kinds(plan.trace, &kinds);
   out->text(spool::IdentityKey::kTrace, text);
+  out->number(spool::IdentityKey::kCupti, static_cast<std::int64_t>(plan.cupti));
 }
 
 void write_identity(const RankIdentity& rank) noexcept {

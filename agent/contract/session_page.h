@@ -125,7 +125,7 @@ struct ProcessSlot {
   char published_stem[kStemBytes];
 };
 
-// When a process takes CUPTI's subscriber slot (--cupti).
+// When a process takes CUPTI's subscriber slot (--cupti). Stored in spools: add at the end only.
 enum class CuptiPolicy : std::uint32_t {
   kAuto = 0,   // at the window's opening, and gives it back after its end, unless the window needs it before
   kEarly = 1,  // when CUDA is initialised

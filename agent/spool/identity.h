@@ -43,6 +43,7 @@ enum class IdentityKey : std::uint16_t {
   kT0RealtimeNs = 31,      // N CLOCK_REALTIME that --delay counts from; -1: the process's attach
   kTrace = 32,             // T -t, in full (agent/contract/trace_kinds.h)
   kSpoolKind = 33,         // N SpoolKind (node_record.h); absent: a process
+  kCupti = 34,             // N --cupti: CuptiPolicy (agent/contract/session_page.h); absent in older spools
 };
 
 struct IdentityField {

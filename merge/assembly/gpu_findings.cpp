@@ -24,6 +24,13 @@ std::uint64_t count_flag(const match::GpuWork& work, std::uint16_t flag) {
 
 }  // namespace
 
+std::string not_asked_words(const spool::SpoolIdentity& id) {
+  const std::string kinds = id.text(spool::IdentityKey::kTrace);
+  if (!kinds.empty() && !runfile::has_word(kinds, "cuda")) return "-t " + kinds;
+  const bool is_off = id.number(spool::IdentityKey::kCupti) == static_cast<std::int64_t>(CuptiPolicy::kOff);
+  return is_off ? "--cupti off" : "";
+}
+
 void diagnose_gpu(const RunSources& sources, std::size_t index, const match::GpuWork& work,
                   const clock::GpuClockModel& clock, bool is_clock_read, Diagnostics* diagnostics) {
   const SourceProcess& process = sources.processes[index];
@@ -37,6 +44,8 @@ void diagnose_gpu(const RunSources& sources, std::size_t index, const match::Gpu
     add(Severity::kWarning, "gpu.unavailable", 1,
         (work.record_count == 0 ? "its GPUs were not recorded: " : "its GPUs were recorded in part: ") +
             std::string(process.trace.text(collector->note)));
+  } else if (const std::string option = not_asked_words(process.trace.identity()); !option.empty()) {
+    add(Severity::kInfo, "gpu.not-asked", 1, "its GPUs were not recorded, by " + option);
   }
   add(Severity::kError, "gpu.damaged-block", work.damaged_blocks,
       counted(work.damaged_blocks, "block of GPU records|blocks of GPU records") + " could not be decoded to the end");

@@ -2,6 +2,8 @@
 // why GPUs were not recorded.
 #pragma once
 
+#include <string>
+
 #include "merge/assembly/diagnostics.h"
 #include "merge/assembly/run_sources.h"
 #include "merge/clock/gpu_clock.h"
@@ -9,6 +11,9 @@
 #include "merge/match/kernel_join.h"
 
 namespace jaxprof::assembly {
+
+// What left out the GPUs of a process with this identity: "-t nvtx,nccl", "--cupti off"; "" if they were asked for.
+std::string not_asked_words(const spool::SpoolIdentity& id);
 
 // `index` is the process's. `is_clock_read`: CUPTI's clock was read, so that `clock` is not only its anchors'.
 void diagnose_gpu(const RunSources& sources, std::size_t index, const match::GpuWork& work,

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "merge/assembly/gpu_findings.h"
 #include "merge/assembly/gpu_words.h"
 #include "merge/assembly/missing_ranks.h"
 #include "merge/assembly/process_end.h"
@@ -12,7 +13,6 @@
 #include "merge/assembly/spool_findings.h"
 #include "merge/assembly/task_findings.h"
 #include "merge/runfile/table_rows.h"
-#include "merge/runfile/word_list.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -214,10 +214,9 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run) 
     table.gpu_mode[row] = gpu_mode_of(collector->mode);
     if (collector->version > 0) table.cupti_version[row] = collector->version;
     table.gpu_note[row] = run->strings.intern(trace.text(collector->note));
-  } else if (const std::string kinds = id.text(IdentityKey::kTrace);
-             !kinds.empty() && !runfile::has_word(kinds, "cuda")) {
+  } else if (const std::string option = not_asked_words(id); !option.empty()) {
     table.gpu_mode[row] = runfile::GpuMode::kNotAsked;
-    table.gpu_note[row] = run->strings.intern("-t " + kinds);
+    table.gpu_note[row] = run->strings.intern(option);
   }
 }
 

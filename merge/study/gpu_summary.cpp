@@ -55,7 +55,7 @@ void add_modes(Sections& out, const RunTables& run) {
     std::string reason = detail;
     if (mode == GpuMode::kMissing) {
       name = "recorded, not told";
-      if (reason.empty()) reason = "CUDA was not used there, or --cupti off";
+      if (reason.empty()) reason = "CUDA was not used there";
     }
     if (mode == GpuMode::kNotAsked) name = "not asked for";
     out.count(name, static_cast<std::int64_t>(ranks.size()),

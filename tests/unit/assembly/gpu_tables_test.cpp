@@ -180,8 +180,18 @@ TEST(GpuTables, GpusThatNobodyAskedForAreSaidToBe) {
   EXPECT_EQ(run.attributes.trace, "nvtx,nccl");
   EXPECT_EQ(run.processes.gpu_mode[0], runfile::GpuMode::kNotAsked);
   EXPECT_EQ(run.strings.text(run.processes.gpu_note[0]), "-t nvtx,nccl");
+  EXPECT_THAT(findings(run, "gpu.not-asked"), ElementsAre("rank 0 on n0: its GPUs were not recorded, by -t nvtx,nccl"));
+  EXPECT_EQ(run.diagnostics.severity.at(0), runfile::Severity::kInfo);
   recording.set(spool::IdentityKey::kTrace, "cuda,nvtx,nccl");
-  EXPECT_EQ(alone(recording).processes.gpu_mode[0], runfile::GpuMode::kMissing) << "CUDA may not have been used";
+  recording.set(spool::IdentityKey::kCupti, static_cast<std::int64_t>(CuptiPolicy::kAuto));
+  run = alone(recording);
+  EXPECT_EQ(run.processes.gpu_mode[0], runfile::GpuMode::kMissing) << "CUDA may not have been used";
+  EXPECT_THAT(findings(run, "gpu.not-asked"), testing::IsEmpty());
+  recording.set(spool::IdentityKey::kCupti, static_cast<std::int64_t>(CuptiPolicy::kOff));
+  run = alone(recording);
+  EXPECT_EQ(run.processes.gpu_mode[0], runfile::GpuMode::kNotAsked);
+  EXPECT_EQ(run.strings.text(run.processes.gpu_note[0]), "--cupti off");
+  EXPECT_THAT(findings(run, "gpu.not-asked"), ElementsAre("rank 0 on n0: its GPUs were not recorded, by --cupti off"));
 }
 
 }  // namespace

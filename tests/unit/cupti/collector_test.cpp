@@ -50,6 +50,19 @@ TEST(GpuCollector, RecordsAllThatGpusDid) {
   EXPECT_EQ(run.count("null_buffers"), 0);
 }
 
+// The spool says so itself: nothing else in it tells a process without CUPTI from one that never used CUDA.
+TEST(GpuCollector, LeavesCuptiAloneWhereItIsSwitchedOff) {
+  GpuRun run;
+  run.plan().cupti = CuptiPolicy::kOff;
+  ASSERT_EQ(run.run("--steps 2 --work kernel:3"), 0);
+  const rundir::SpoolTrace trace = run.trace();
+  EXPECT_EQ(trace.identity().number(spool::IdentityKey::kCupti), static_cast<std::int64_t>(CuptiPolicy::kOff));
+  EXPECT_FALSE(trace.gpu().collector);
+  EXPECT_TRUE(run.activities(trace, EventKind::kGpuKernel).empty());
+  EXPECT_EQ(run.slot().gpu_mode.load(), GpuMode::kNone);
+  EXPECT_LE(run.count("subscriptions"), 0);
+}
+
 // CUPTI is asked for records on a thread of our own, the only one with a stack of 8 MiB.
 TEST(GpuCollector, SaysThatItGotNoThread) {
   GpuRun run;

@@ -83,7 +83,7 @@ TEST(Summary, TellsOfGpusAndWindows) {
   const auto rows = lines(summary(sample_run()));
   EXPECT_THAT(rows, Contains("gpus|devices|1|1 x puppet GPU"));
   EXPECT_THAT(rows, Contains("gpus|recorded, alone|1|rank 0: CUPTI 13.0.1"));
-  EXPECT_THAT(rows, Contains("gpus|recorded, not told|2|ranks 1-2: CUDA was not used there, or --cupti off"));
+  EXPECT_THAT(rows, Contains("gpus|recorded, not told|2|ranks 1-2: CUDA was not used there"));
   EXPECT_THAT(rows, Contains("gpus|kernels|1|"));
   EXPECT_THAT(rows, Contains("gpus|without time|0|"));
   EXPECT_THAT(rows, Contains("windows|segment 0|1|rank 0: closed: not told x1, opened: step x1; opened at step -1"));
