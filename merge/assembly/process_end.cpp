@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "agent/contract/window_plan.h"
+
 namespace jaxprof::assembly {
 namespace {
 
@@ -21,6 +23,26 @@ const TaskEnd* end_of_command(const RunSources& sources, const SourceProcess& pr
 std::string signal_words(std::int64_t signal) {
   const char* name = sigabbrev_np(static_cast<int>(signal));
   return "signal " + std::to_string(signal) + (name == nullptr ? "" : std::string(" (SIG") + name + ")");
+}
+
+// Had the process's window ended which was to end the job? Its last close is then neither of its exit nor of a stop.
+bool has_ended_job(const SourceProcess& process) {
+  WindowPlan plan;
+  const std::string end = process.trace.identity().text(IdentityKey::kCaptureRangeEnd);
+  const std::vector<spool::SegmentState>& edges = process.trace.gpu().segments;
+  if (parse_capture_range_end(end.c_str(), &plan) != nullptr || edges.empty() || edges.back().is_open != 0)
+    return false;
+  const auto cause = static_cast<spool::WindowCause>(edges.back().cause);
+  if (cause == spool::WindowCause::kExit || cause == spool::WindowCause::kStopped) return false;
+  const bool is_last = plan.repeat_count != 0 && edges.back().segment + 1 >= plan.repeat_count;
+  return plan.end == WindowEnd::kStopShutdown || (plan.end == WindowEnd::kRepeatShutdown && is_last);
+}
+
+// What went before an end that was asked for: the process may be killed while CUPTI is still being waited for.
+std::string asked_words(const SourceProcess& process) {
+  if (!has_ended_job(process)) return {};
+  return ", after its window was over, which ends the job (--capture-range-end " +
+         process.trace.identity().text(IdentityKey::kCaptureRangeEnd) + ")";
 }
 
 // What the wrapper noted of this process; "" if nothing.
@@ -41,12 +63,13 @@ const TaskEnd* end_of(const RunSources& sources, const SourceProcess& process) {
 
 std::string death_words(const RunSources& sources, const SourceProcess& process) {
   const std::string words = "ended without its exit handlers";
+  const std::string asked = asked_words(process);
   const TaskEnd* end = end_of_command(sources, process);
-  if (end != nullptr && end->signal > 0) return words + ", by " + signal_words(end->signal);
+  if (end != nullptr && end->signal > 0) return words + ", by " + signal_words(end->signal) + asked;
   if (end != nullptr && end->exit_code >= 0) {
-    return words + " (_exit or exec), with exit code " + std::to_string(end->exit_code);
+    return words + " (_exit or exec), with exit code " + std::to_string(end->exit_code) + asked;
   }
-  return words + " (killed, _exit or exec)";
+  return words + " (killed, _exit or exec)" + asked;
 }
 
 std::string cut_words(const RunSources& sources, const SourceProcess& process) {
@@ -56,15 +79,15 @@ std::string cut_words(const RunSources& sources, const SourceProcess& process) {
            process.trace.identity().text(IdentityKey::kHost) + " may have more";
   }
   const TaskEnd* own_end = end_of_command(sources, process);
-  const std::string note = end == nullptr ? "" : note_on(*end, process);
+  const std::string more = asked_words(process) + (end == nullptr ? "" : note_on(*end, process));
   if (own_end != nullptr && own_end->signal > 0) {
-    return "its process was killed by " + signal_words(own_end->signal) + note;
+    return "its process was killed by " + signal_words(own_end->signal) + more;
   }
   if (own_end != nullptr && own_end->exit_code >= 0) {
     return "its process ended without its exit handlers (_exit or exec), with exit code " +
-           std::to_string(own_end->exit_code) + note;
+           std::to_string(own_end->exit_code) + more;
   }
-  return "its process was killed, called _exit or exec, or still runs" + note;
+  return "its process was killed, called _exit or exec, or still runs" + more;
 }
 
 }  // namespace jaxprof::assembly

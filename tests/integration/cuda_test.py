@@ -7,6 +7,7 @@ any call in a forked child); each run here must end without one.
 """
 
 import os
+import signal
 import statistics
 import time
 import unittest
@@ -201,6 +202,18 @@ class WrongSurroundings(CudaCase):
         self.assertLess(self.took_s, EXIT_LIMIT_S)
         self.merged()
         self.assertIn("gpu-unflushed", str(self.merge))
+
+    def test_a_flush_that_hangs_when_the_window_ends_the_job(self):
+        """The job is ended all the same, and nobody takes that for a death: it was asked for."""
+        self.profile(*self.STEPS, "--profiler", "1-2", "--linger-ms", 60_000, status=-signal.SIGTERM,
+                     exec_options=("-c", "cudaProfilerApi", "--capture-range-end", "stop-shutdown"),
+                     FAKE_CUPTI_FLUSH_HANG=1)
+        self.assertLess(self.took_s, EXIT_LIMIT_S)
+        self.assertIn("ending the job, as --capture-range-end stop-shutdown asks", self.job.err)
+        self.merged()
+        self.assertIn("its window was over and asked the job to end", str(self.merge))
+        self.assertIn("gpu-unflushed", str(self.merge))
+        self.assertNotIn("exit handlers", str(self.merge))
 
     def test_cupti_gives_up(self):
         """It ends itself with all that it had in its buffers: they are counted."""

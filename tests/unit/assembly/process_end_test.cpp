@@ -50,6 +50,30 @@ TEST_F(ProcessEndTest, ADeathIsToldWithItsSignalOrExitCode) {
   EXPECT_EQ(tables().diagnostics.severity.at(0), runfile::Severity::kInfo);
 }
 
+// Another rank's window ended the job first, say, while this one still waited for a CUPTI that did not come back.
+TEST_F(ProcessEndTest, ADeathAfterTheWindowThatEndsTheJobIsNoRiddle) {
+  Recording recorded = recording(0, "n0", 100, 200);
+  recorded.set(spool::IdentityKey::kCaptureRangeEnd, std::string("stop-shutdown"));
+  recorded.segment(0, true, spool::WindowCause::kStep, 10, 4);
+  Recording open = recorded;
+  recorded.segment(0, false, spool::WindowCause::kStep, 20, 6);
+  const std::string why = ", after its window was over, which ends the job (--capture-range-end stop-shutdown); ";
+  Recording saved = recorded;
+  saved.save_after_death();
+  end_command(saved, true, 15, -1);
+  EXPECT_THAT(findings(tables(), "process.died"), ElementsAre(HasSubstr(", by signal 15 (SIGTERM)" + why)));
+  end_command(recorded, false, 15, -1, "its memory file is gone");
+  EXPECT_THAT(findings(tables(), "spool.cut"), ElementsAre(HasSubstr("by signal 15 (SIGTERM)" + why + "its memory")));
+  open.save_after_death();
+  end_command(open, true, 15, -1);
+  EXPECT_THAT(findings(tables(), "process.died"), ElementsAre(HasSubstr(", by signal 15 (SIGTERM); what")));
+  recorded.set(spool::IdentityKey::kCaptureRangeEnd, std::string("repeat-shutdown:2"));
+  recorded.save_after_death();
+  end_command(recorded, true, 15, -1);
+  EXPECT_THAT(findings(tables(), "process.died"), ElementsAre(HasSubstr(", by signal 15 (SIGTERM); what")))
+      << "a second opening was to come";
+}
+
 TEST_F(ProcessEndTest, TheDeathOfAnotherProcessThanTheCommandIsNotGuessed) {
   Recording recorded = recording(0, "n0", 100, 200);
   recorded.save_after_death();
