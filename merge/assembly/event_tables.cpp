@@ -144,6 +144,12 @@ void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& 
   add("call.replay-after-loss", unmatched.replays_after_losses,
       "replay of a captured NCCL call is|replays of captured NCCL calls are",
       " not matched: their process lost GPU records, so that which replay each was is not known");
+  const auto& calls = run.nccl.flags;
+  const auto is_on_several = [](std::uint16_t call) { return (call & runfile::kCallOnSeveralGpus) != 0; };
+  add("call.several-gpus", static_cast<std::uint64_t>(std::count_if(calls.begin(), calls.end(), is_on_several)),
+      "NCCL call has|NCCL calls have",
+      " no GPU times: their groups were launched for several GPUs at once, and nothing tells which kernel is whose "
+      "(the profiler plugin of NCCL 2.28 on does)");
   const auto& flags = run.collectives.flags;
   const auto count_flag = [&flags](std::uint16_t flag) {
     return static_cast<std::uint64_t>(

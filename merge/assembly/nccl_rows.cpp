@@ -191,6 +191,7 @@ void NcclRows::set_work(const std::vector<NcclWork>& work, const GpuBase& base, 
   }
   if (devices.size() == 1 && *devices.begin() >= 0) table.device[row] = *devices.begin();
   if (devices.size() == 1 && streams.size() == 1) table.stream[row] = *streams.begin();
+  if (devices.size() > 1) table.flags[row] |= runfile::kCallOnSeveralGpus;
   if (!has_times || devices.size() > 1) return;
   table.gpu_start_ns[row] = start_ns;
   table.gpu_dur_ns[row] = end_ns - start_ns;

@@ -262,6 +262,9 @@ struct NcclTable {
   std::vector<JoinPath> path;
 };
 
+// Bits of NcclTable::flags.
+inline constexpr std::uint16_t kCallOnSeveralGpus = 1;  // its group's work is, and nothing tells which is the call's
+
 // Bits of CollectiveTable::flags.
 inline constexpr std::uint16_t kInstancePartial = 1;   // n_seen < n_ranks
 inline constexpr std::uint16_t kInstanceGrouped = 2;   // a member ran in one kernel with other calls

@@ -8,11 +8,13 @@ namespace jaxprof::assembly {
 namespace {
 
 using runfile::Timing;
+using test::findings;
 using test::gpu;
 using test::kGpuAhead;
 using test::kStream;
 using testing::Each;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 // Two members of one process, on GPUs 0 and 1, without the plugin.
 class TwoMembers : public test::NcclRecording {
@@ -44,6 +46,7 @@ TEST(GpuMembers, TheKernelsGpuTellsWhichMemberCalled) {
   run.add_rank(process, 0, 1, "n0");
   const runfile::RunTables tables = run.assemble().tables;
   EXPECT_THAT(tables.nccl.comm_rank, ElementsAre(1, 0));
+  EXPECT_THAT(tables.nccl.flags, Each(0));
   EXPECT_THAT(tables.nccl.seq, ElementsAre(0, 0));
   EXPECT_THAT(tables.collectives.n_seen, ElementsAre(2));
   EXPECT_THAT(tables.collectives.last_arrival, ElementsAre(0)) << "the rank on GPU 1";
@@ -64,6 +67,8 @@ TEST(GpuMembers, AGroupForSeveralGpusTellsNoCallsGpu) {
   EXPECT_THAT(tables.nccl.device, Each(-1));
   EXPECT_THAT(tables.nccl.gpu_dur_ns, Each(-1)) << "which of the kernels is a call's is not known";
   EXPECT_THAT(tables.nccl.timing, Each(Timing::kEnqueue));
+  EXPECT_THAT(tables.nccl.flags, Each(runfile::kCallOnSeveralGpus));
+  EXPECT_THAT(findings(tables, "call.several-gpus"), ElementsAre(HasSubstr("2 NCCL calls have no GPU times")));
   EXPECT_THAT(tables.nccl.comm_rank, Each(-1));
   EXPECT_THAT(tables.nccl.seq, ElementsAre(0, 0));
 }
