@@ -117,8 +117,9 @@ PublishedProcess SlotCopy::finish(NameClaims& names, const Pace& pace, std::span
     process.gpu_fault = text_of(slot_.gpu_note);
     if (process.gpu_fault.empty()) process.gpu_fault = "CUPTI could not be used";
   }
-  for (const auto& drops : slot_.drops) {
-    process.dropped = add_count(process.dropped, drops.load(std::memory_order_relaxed));
+  for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(Drop::kCount); ++i) {
+    if (is_kept_in_part(static_cast<Drop>(i))) continue;
+    process.dropped = add_count(process.dropped, slot_.drops[i].load(std::memory_order_relaxed));
   }
   if (end_ == End::kSaved) process.dropped = add_count(process.dropped, lost_gpu_buffers());
   return process;

@@ -69,6 +69,10 @@ const char* drop_name(Drop drop) noexcept {
   return "unknown";
 }
 
+bool is_kept_in_part(Drop drop) noexcept {
+  return drop == Drop::kPayloadTruncated || drop == Drop::kGpuWithoutTime || drop == Drop::kGpuNameLost;
+}
+
 const char* stop_reason_name(StopReason reason) noexcept {
   switch (reason) {
     case StopReason::kDeadline:

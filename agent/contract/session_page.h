@@ -50,6 +50,9 @@ enum class Drop : std::uint16_t {
 // A stable short word for files and messages, e.g. "ring-full".
 const char* drop_name(Drop drop) noexcept;
 
+// True of what counts events that are there, and lack something: they are no loss, and not to be added to one.
+bool is_kept_in_part(Drop drop) noexcept;
+
 enum class SlotState : std::uint32_t {
   kFree = 0,
   kStarting = 1,

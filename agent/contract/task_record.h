@@ -54,7 +54,7 @@ struct PublishedProcess {
   std::string kept;   // path on the node of a spool that could not be published; "" if none
   std::string note;
   std::int64_t events = 0;   // records of calls and ranges that it took
-  std::int64_t dropped = 0;  // sum of its drop counters
+  std::int64_t dropped = 0;  // sum of its drop counters, without events that are kept in part (is_kept_in_part)
   std::int64_t bytes = 0;    // of its spool, as published
   std::string window = {};  // at its end: "armed" (closed, could have opened), "open", "done"; "" if it was always open
   std::int64_t segments = 0;  // openings of the window

@@ -68,7 +68,7 @@ class SpoolFindings {
     }
     for (const auto& [drop, count] : trace_.drops()) {
       const std::string name = drop_name(static_cast<Drop>(drop));
-      if (rundir::is_kept(static_cast<Drop>(drop))) {
+      if (is_kept_in_part(static_cast<Drop>(drop))) {
         add(Severity::kWarning, "kept." + name, count, "has " + counted(count, "event") + " in part: " + name);
         continue;
       }
@@ -206,7 +206,7 @@ void find_lost_records(const RunSources& sources, Diagnostics* diagnostics) {
 std::uint64_t untold_drops(const RunSources& sources, const SourceProcess& process) {
   const PublishedProcess* record = record_of(sources, process);
   if (record == nullptr || record->dropped <= 0) return 0;
-  const std::uint64_t told = process.trace.drop_sum();
+  const std::uint64_t told = process.trace.loss_sum();
   const auto counted_drops = static_cast<std::uint64_t>(record->dropped);
   return counted_drops > told ? counted_drops - told : 0;
 }

@@ -126,13 +126,9 @@ std::uint64_t SpoolTrace::drop_sum() const {
 std::uint64_t SpoolTrace::loss_sum() const {
   std::uint64_t sum = 0;
   for (const auto& [drop, count] : drops_) {
-    if (!is_kept(static_cast<Drop>(drop))) sum += count;
+    if (!is_kept_in_part(static_cast<Drop>(drop))) sum += count;
   }
   return sum;
-}
-
-bool is_kept(Drop drop) {
-  return drop == Drop::kPayloadTruncated || drop == Drop::kGpuWithoutTime;
 }
 
 void SpoolTrace::read_state(std::span<const std::uint8_t> payload) {

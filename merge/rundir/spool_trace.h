@@ -48,9 +48,6 @@ struct Communicator {
   std::string name;
 };
 
-// Counters of events that are recorded, and not whole: a payload was cut, CUPTI gave no times.
-bool is_kept(Drop drop);
-
 class SpoolTrace {
  public:
   // Reads everything but the events. kInputUnreadable as SpoolReader::open, or when no block says whose spool it is.
@@ -66,7 +63,7 @@ class SpoolTrace {
   // Last known value of each drop counter that is not 0, by `Drop`.
   const std::map<std::uint32_t, std::uint64_t>& drops() const { return drops_; }
   std::uint64_t drop_sum() const;
-  // The same less events that are there in part (is_kept): what the spool lacks.
+  // The same less events that are there in part (is_kept_in_part): what the spool lacks.
   std::uint64_t loss_sum() const;
   // Blocks whose checksum held but whose content did not parse.
   std::uint64_t damaged_blocks() const { return damaged_blocks_; }

@@ -47,6 +47,7 @@ TEST_F(FindingsTest, WhatIsThereInPartIsNoLoss) {
   Recording recorded = recording(0, "n0", 100, 160);
   recorded.drop(Drop::kGpuWithoutTime, 5);
   recorded.drop(Drop::kPayloadTruncated, 3);
+  recorded.drop(Drop::kGpuNameLost, 4);
   recorded.drop(Drop::kGpuBuffersFull, 2);
   run_.add_rank(recorded, 0, 1, "n0");
   assemble();
@@ -54,6 +55,7 @@ TEST_F(FindingsTest, WhatIsThereInPartIsNoLoss) {
   EXPECT_EQ(tables().processes.n_dropped[0], 2u);
   EXPECT_THAT(findings(tables(), "kept.gpu-without-time"), ElementsAre(HasSubstr("has 5 events in part")));
   EXPECT_THAT(findings(tables(), "kept.payload-truncated"), ElementsAre(HasSubstr("has 3 events in part")));
+  EXPECT_THAT(findings(tables(), "kept.gpu-name-lost"), ElementsAre(HasSubstr("has 4 events in part")));
   EXPECT_THAT(findings(tables(), "drop.gpu-buffers-full"),
               ElementsAre(HasSubstr("dropped 2: gpu-buffers-full; a larger --buffer-size holds more")));
 }

@@ -75,6 +75,7 @@ TEST_F(SpoolCollectionTest, TheFirstProcessGetsTheRanksName) {
   slot.events = 100;
   slot.drops[static_cast<int>(Drop::kRingFull)] = 2;
   slot.drops[static_cast<int>(Drop::kAfterEnd)] = 1;
+  slot.drops[static_cast<int>(Drop::kGpuNameLost)] = 5;  // of kernels that are there
   const auto processes = collect();
   ASSERT_EQ(processes.size(), 1u);
   EXPECT_EQ(processes[0].state, "ended");
