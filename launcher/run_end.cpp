@@ -10,16 +10,53 @@
 #include "agent/base/directory_listing.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/announcement.h"
-#include "launcher/run_marks.h"
 
 namespace jaxprof::launcher {
 namespace {
 
-// Which tasks of a run have started, and which of them are over as far as the last line goes. By the names of files
-// alone: with 512 tasks, 512 wrappers ask this.
+// Which tasks of a run have started, and which of them are over as far as the last line goes; without those that an
+// earlier last line was about. By the names of files alone: with 512 tasks, 512 wrappers ask this.
 struct Tasks {
   std::vector<std::string> started, ended, unprofiled;
 };
+
+bool contains(const std::vector<std::string>& tasks, const std::string& task) {
+  return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
+}
+
+void leave_out(const std::vector<std::string>& tasks, std::vector<std::string>* from) {
+  std::erase_if(*from, [&tasks](const std::string& task) { return contains(tasks, task); });
+}
+
+std::string join_lines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+std::vector<std::string> split_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    lines.push_back(text.substr(at, end - at));
+  }
+  return lines;
+}
+
+// The last lines of the run so far: one, and one more each time that it was run again under the same id, as by hand.
+struct LastLines {
+  std::vector<std::string> tasks;  // that they were about
+  std::string next_mark;           // of the one that comes now
+};
+
+LastLines read_last_lines(const std::string& state_directory) {
+  LastLines lines;
+  for (int number = 1;; ++number) {
+    lines.next_mark = run_layout::mark_path(state_directory, number == 1 ? "last" : "last." + std::to_string(number));
+    const auto text = read_small_file(lines.next_mark, 16 << 20);
+    if (!text) return lines;
+    for (std::string& task : split_lines(*text)) lines.tasks.push_back(std::move(task));
+  }
+}
 
 Tasks list_tasks(const std::string& state_directory) {
   Tasks tasks;
@@ -34,10 +71,6 @@ Tasks list_tasks(const std::string& state_directory) {
     }
   }
   return tasks;
-}
-
-bool contains(const std::vector<std::string>& tasks, const std::string& task) {
-  return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
 }
 
 bool are_all_over(const Tasks& tasks) {
@@ -59,9 +92,18 @@ Status write_end_record(const std::string& state_directory, const TaskEnd& end) 
 std::string last_line_if_last(const std::string& directory, const std::string& state_directory,
                               std::optional<std::int64_t> expected_ranks, const spool::IsTimeUp& is_time_up,
                               const WindowPlan& window) {
-  const Tasks tasks = list_tasks(state_directory);
-  if (static_cast<std::int64_t>(tasks.started.size()) < expected_ranks.value_or(0) || !are_all_over(tasks)) return {};
-  if (is_time_up() || !make_mark(run_layout::mark_path(state_directory, "last"))) return {};
+  Tasks tasks = list_tasks(state_directory);
+  if (!are_all_over(tasks)) return {};
+  const LastLines before = read_last_lines(state_directory);
+  for (std::vector<std::string>* list : {&tasks.started, &tasks.ended, &tasks.unprofiled}) {
+    leave_out(before.tasks, list);
+  }
+  const auto least = std::max<std::int64_t>(expected_ranks.value_or(0), 1);
+  if (static_cast<std::int64_t>(tasks.started.size()) < least || is_time_up()) return {};
+  if (!write_atomic_file(before.next_mark, join_lines(tasks.started), Publish::kIfAbsent, Durable::kInCache)
+           .value_or(false)) {
+    return {};
+  }
   std::vector<TaskEnd> ends;
   for (const std::string& task : tasks.ended) {
     const auto text = read_small_file(run_layout::task_end_path(state_directory, task), 16 << 20);

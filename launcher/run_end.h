@@ -1,6 +1,7 @@
 // The last word on a run, said by whichever of its wrappers ends last. Nobody waits for it: each wrapper that has
 // written its end record looks whether all others have too, and of those that find so, one makes the mark and prints.
-// A wrapper that was killed never writes one; then there is no last line, and the merge reports the run's end.
+// A wrapper that was killed never writes one; then there is no last line, and the merge reports the run's end. The mark
+// names the tasks, so that a run by hand under the same id has a last line of its own, about its own tasks.
 #pragma once
 
 #include <cstdint>

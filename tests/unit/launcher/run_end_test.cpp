@@ -43,6 +43,25 @@ TEST_F(RunEndTest, TheLastOfAllExpectedTasksSaysItOnce) {
   EXPECT_EQ(last(2), "");
 }
 
+// Ranks by hand have no job to tell their runs apart: JAXPROF_RUN, or nothing but RANK and WORLD_SIZE.
+TEST_F(RunEndTest, EachRunOfOneNameHasALastLineOfItsOwn) {
+  for (const char* task : {"rank0", "rank1"}) {
+    start(task);
+    end(task, task[4] - '0');
+  }
+  EXPECT_EQ(last(2), "2 of 2 ranks written, 20 events, 0 dropped; prof/ (200 B)");
+  for (const std::string run : {".n1.70", ".n1.80"}) {
+    start("rank0" + run);
+    EXPECT_EQ(last(2), "") << "it runs";
+    end("rank0" + run, 0);
+    EXPECT_EQ(last(2), "") << "its rank 1 has not even started";
+    start("rank1" + run);
+    end("rank1" + run, 1);
+    EXPECT_EQ(last(2), "2 of 2 ranks written, 20 events, 0 dropped; prof/ (200 B)") << "of this run alone";
+    EXPECT_EQ(last(2), "");
+  }
+}
+
 TEST_F(RunEndTest, AnUnprofiledTaskIsNotWaitedFor) {
   start("rank0");
   start("rank1");
