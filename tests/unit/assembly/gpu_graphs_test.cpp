@@ -8,6 +8,7 @@
 namespace jaxprof::assembly {
 namespace {
 
+using runfile::JoinPath;
 using runfile::Timing;
 using test::alone;
 using test::codes;
@@ -128,6 +129,42 @@ TEST(GpuGraphs, AReplayOfAPartIsPartOfTheReplay) {
   }
   EXPECT_EQ(parts, 3u);
   for (const std::uint16_t flags : run.collectives.flags) EXPECT_EQ(flags & runfile::kInstanceGrouped, 0);
+}
+
+// A step of training as one graph: of its thousands of nodes one is NCCL's, and only that one is registered.
+TEST(GpuGraphs, OfABigGraphOnlyNcclsNodeIsJoined) {
+  constexpr std::uint64_t kNodes = 12'000;
+  constexpr std::uint64_t kNcclNode = 7'000;
+  constexpr std::uint64_t kReplays = 3;
+  test::NcclRecording recording(0, 1);
+  recording.thread(1, 501);
+  recording.lane(1, 0, 13, kStream);
+  test::Call captured;
+  captured.is_captured = true;
+  const auto api = recording.coll_api(captured, recording.group_api(1, 100, 190), 101, 110);
+  const auto launched = recording.launch(kStream, 120, 130);
+  recording.coll(captured, api, recording.group(140, 180), 150, 160);
+  recording.graph_node(kNcclNode, 0, launched);
+  const auto start_of = [](std::uint64_t replay, std::uint64_t node) {
+    return 1'000'001'000 + replay * 1'000'000 + 10 * node;
+  };
+  for (std::uint64_t k = 0; k < kReplays; ++k) {
+    recording.api_call(start_of(k, 0) - 200, 100, 501, 70 + k);
+    for (std::uint64_t node = 1; node <= kNodes; ++node) {
+      recording.kernel(node == kNcclNode ? "ncclDevKernel_AllReduce" : "gemm", start_of(k, node), 10, 1, 70 + k, node);
+    }
+  }
+  const runfile::RunTables run = alone(recording);
+  ASSERT_EQ(run.kernels.start_ns.size(), kReplays * kNodes);
+  for (std::size_t row = 0; row < run.kernels.start_ns.size(); ++row) {
+    ASSERT_EQ(run.kernels.api[row], row / kNodes) << "each kernel is of its own graph's launch";
+    ASSERT_EQ(run.kernels.graph_node[row], row % kNodes + 1);
+  }
+  EXPECT_THAT(run.nccl.replay, ElementsAre(runfile::kNoRow, 0, 1, 2));
+  EXPECT_THAT(run.nccl_work.kernel, ElementsAre(kNcclNode - 1, kNodes + kNcclNode - 1, 2 * kNodes + kNcclNode - 1));
+  EXPECT_THAT(run.nccl_work.path, Each(JoinPath::kGraph));
+  EXPECT_THAT(run.nccl.gpu_dur_ns, ElementsAre(-1, 10, 10, 10));
+  EXPECT_THAT(findings(run, "call.graph-unjoined"), testing::IsEmpty());
 }
 
 }  // namespace
