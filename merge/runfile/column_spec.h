@@ -1,5 +1,5 @@
-// What is said of a column, a table, an offset column and an attribute of the run file. schema.h, gpu_schema.h and node_schema.h say
-// it.
+// What is said of a column, a table, an offset column and an attribute of the run file. schema.h, gpu_schema.h and
+// node_schema.h say it.
 #pragma once
 
 #include <concepts>

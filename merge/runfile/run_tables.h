@@ -1,7 +1,7 @@
 // A whole run in memory, as the merge hands it to the writer and the reader hands it to a study: one struct a table,
 // one vector a column, row i of a table is element i of each of its vectors. No HDF5 here. What each column means,
-// its unit and its missing value stand in schema.h, gpu_schema.h and node_schema.h, once; table_rows.h adds rows that start out all
-// missing.
+// its unit and its missing value stand in schema.h, gpu_schema.h and node_schema.h, once; table_rows.h adds rows that
+// start out all missing.
 //
 // All times are int64 ns on the run's time axis, relative to RunAttributes::epoch_unix_ns, and never negative.
 // Indices (process, node, comm, row) are positions in the table they name.

@@ -142,7 +142,9 @@ void for_each_column(Table& t, auto&& visit) {
         t.stream);
   visit(ColumnSpec{"graph", "flag", "1 if the call was captured into a CUDA graph", kNoByte}, t.graph);
   visit(ColumnSpec{"src", "word", "which source made the row", NcclSource::kMissing}, t.src);
-  visit(ColumnSpec{"flags", "bits", "1 work on several GPUs, its own unknown; 0 for none, never missing", std::uint16_t{0}}, t.flags);
+  visit(ColumnSpec{"flags", "bits", "1 work on several GPUs, its own unknown; 0 for none, never missing",
+                   std::uint16_t{0}},
+        t.flags);
   visit(ColumnSpec{"instance", "row of /collectives", "instance the call belongs to", kNoRow}, t.instance);
   visit(
       ColumnSpec{"capture", "1", "of a captured call: which of those of its member, function and seq, from 0", kNoRow},
