@@ -1,13 +1,13 @@
 #include "merge/assembly/node_findings.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "merge/assembly/run_time.h"
+#include "merge/assembly/unobserved_nodes.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -18,12 +18,6 @@ using spool::NodeNote;
 
 // A tick in a hundred: a mean over what is left is still one.
 constexpr double kManyMissed = 0.01;
-
-std::string seconds(std::int64_t ns) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(ns) / 1e9);
-  return text;
-}
 
 using ToldNotes = std::set<std::pair<std::uint32_t, std::string>>;  // by node
 
@@ -61,7 +55,8 @@ class ObserverFindings {
 
   void add_end() {
     if (trace_.has_footer()) return;
-    std::string text = "has an observer that was killed, as batch systems do when a job ends";
+    std::string text =
+        "has an observer without an end: it was killed, as batch systems do when a job ends, or its disk was full";
     if (observer_.clock.is_valid() && !trace_.anchors().empty()) {
       text += "; its last samples are of " + time_.words(observer_.clock.realtime_ns(trace_.anchors().back().counter));
     }
@@ -175,24 +170,6 @@ class ObserverFindings {
   Diagnostics* diagnostics_;
 };
 
-// Observers of one node stand behind each other in `sources`, by their first anchor.
-void diagnose_gaps(const RunSources& sources, const RunTime& time, Diagnostics* diagnostics) {
-  for (std::size_t i = 1; i < sources.observers.size(); ++i) {
-    const SourceObserver& before = sources.observers[i - 1];
-    const SourceObserver& after = sources.observers[i];
-    const bool is_pair = before.node == after.node && before.clock.is_valid() && after.clock.is_valid() &&
-                         !before.trace.anchors().empty() && !after.trace.anchors().empty();
-    if (!is_pair) continue;
-    const std::int64_t end_ns = before.clock.realtime_ns(before.trace.anchors().back().counter);
-    const std::int64_t begin_ns = after.clock.realtime_ns(after.trace.anchors().front().counter);
-    if (begin_ns <= end_ns) continue;
-    diagnostics->add(Severity::kWarning, "node.gap", {runfile::kNoNumber, runfile::kNoIndex, after.node}, 1,
-                     "node " + after.trace.identity().text(spool::IdentityKey::kHost) + " was not observed for " +
-                         seconds(begin_ns - end_ns) + " from " + time.words(end_ns) +
-                         ": its observer ended and another took over");
-  }
-}
-
 void diagnose_overlaps(const RunSources& sources, const NodeSamples& samples, Diagnostics* diagnostics) {
   std::map<std::uint32_t, std::uint64_t> left_out;  // subjects, by node
   for (const auto* subjects : {&samples.nics, &samples.gpus}) {
@@ -244,7 +221,7 @@ void diagnose_nodes(const RunSources& sources, const NodeSamples& samples, const
   for (std::size_t i = 0; i < sources.observers.size(); ++i) {
     ObserverFindings(sources.observers[i], samples.losses[i], time, &told, diagnostics).add_all();
   }
-  diagnose_gaps(sources, time, diagnostics);
+  diagnose_unobserved(sources, time, diagnostics);
   diagnose_overlaps(sources, samples, diagnostics);
   diagnose_rows(sources, run, diagnostics);
 }

@@ -11,6 +11,7 @@
 #include "merge/assembly/assemble_run.h"
 #include "merge/program/choose_run.h"
 #include "merge/program/narration.h"
+#include "merge/program/observer_end.h"
 #include "merge/program/options.h"
 #include "merge/rundir/run_directory.h"
 #include "merge/runfile/run_file_writer.h"
@@ -40,6 +41,7 @@ Result<int> run(std::vector<std::string> arguments) {
   auto found = choose_run(std::move(*directory), options->run);
   if (!found) return tl::unexpected(std::move(found.error()));
 
+  wait_for_observers(found->run.node_spools);
   const assembly::AssembledRun assembled = assembly::assemble_run(std::move(found->run));
   runfile::WriteOptions write_options;
   write_options.may_replace = options->may_replace;

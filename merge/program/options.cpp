@@ -27,7 +27,7 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   Options options;
   CLI::App app("Reads what jaxprof-exec left in a run directory and writes it as one run file.", "jaxprof-merge");
   app.set_version_flag("--version", "jaxprof-merge " JAXPROF_VERSION);
-  app.add_option("DIRECTORY", options.directory, "the directory that jaxprof-exec -o named")->required();
+  app.add_option("DIRECTORY", options.directory, "the directory that jaxprof-exec -o named, or one spool")->required();
   app.add_option("-o,--output", options.output, "the run file to write; no *.jxspool")->default_str("run.h5");
   app.add_flag("-f,--force-overwrite", options.may_replace,
                "replace the run file if it exists; may be followed by true or false");

@@ -24,22 +24,30 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
   }
 }
 
-// The run that a spool belongs to, from its first block.
-Result<std::string> run_of_spool(const std::string& path) {
+// What a spool says of itself in its first block.
+struct SpoolOwner {
+  std::string run;
+  bool is_of_node = false;
+};
+
+Result<SpoolOwner> owner_of_spool(const std::string& path) {
   auto reader = spool::SpoolReader::open(path);
   if (!reader) return tl::unexpected(std::move(reader.error()));
   spool::Block block;
   while (reader->next(&block)) {
     if (block.kind != spool::BlockKind::kIdentity) continue;
     const auto identity = spool::SpoolIdentity::parse(block.payload);
-    std::string run = identity.text(spool::IdentityKey::kRunId);
-    if (!run.empty()) return run;
-    if (identity.number(spool::IdentityKey::kSpoolKind) == static_cast<std::int64_t>(spool::SpoolKind::kNode)) {
-      return fail(ErrorCode::kInputUnreadable,
-                  path + ": jaxprof-netsampler --out wrote it, outside of any run; only a run's spools can be merged");
-    }
+    SpoolOwner owner{identity.text(spool::IdentityKey::kRunId)};
+    owner.is_of_node =
+        identity.number(spool::IdentityKey::kSpoolKind) == static_cast<std::int64_t>(spool::SpoolKind::kNode);
+    if (!owner.run.empty()) return owner;
   }
   return fail(ErrorCode::kInputUnreadable, path + ": no block says whose spool it is (cut off or damaged)");
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder;
 }
 
 // A name that a task has taken, and nothing published to it yet.
@@ -94,8 +102,11 @@ bool is_before(const FoundTask& a, const FoundTask& b) {
 
 }  // namespace
 
-Result<RunDirectory> read_run_directory(const std::string& path) {
-  auto names = list_folder(path);
+Result<RunDirectory> read_run_directory(const std::string& given) {
+  std::error_code error;
+  const bool is_file = std::filesystem::is_regular_file(given, error);
+  const std::string path = is_file ? folder_of(given) : given;
+  auto names = is_file ? std::vector<std::string>{std::filesystem::path(given).filename()} : list_folder(given);
   if (!names) return tl::unexpected(std::move(names.error()));
   RunDirectory directory;
   directory.path = path;
@@ -110,13 +121,14 @@ Result<RunDirectory> read_run_directory(const std::string& path) {
     const std::string entry = path + "/" + name;
     if (name.rfind(run_layout::kRunPrefix, 0) == 0) {
       read_records(entry, &run_named(name.substr(std::strlen(run_layout::kRunPrefix))));
-    } else if (run_layout::is_spool(name)) {
+    } else if (is_file || run_layout::is_spool(name)) {
       if (is_claim(entry)) continue;
-      auto run = run_of_spool(entry);
-      if (run) {
-        run_named(*run).spools.push_back(entry);
+      auto owner = owner_of_spool(entry);
+      if (owner) {
+        FoundRun& run = run_named(owner->run);
+        (owner->is_of_node ? run.node_spools : run.spools).push_back(entry);
       } else {
-        directory.unreadable_spools.push_back({entry, run.error().message});
+        directory.unreadable_spools.push_back({entry, owner.error().message});
       }
     }
   }

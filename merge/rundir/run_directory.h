@@ -39,9 +39,8 @@ struct RunDirectory {
   std::vector<UnreadableFile> unreadable_spools;  // of no run that could be told
 };
 
-// Reads the folder and the first block of each spool. An empty STEM.jxspool.part is a name that a task has claimed, and
-// no spool. kInputUnreadable: no such folder, or not one spool or task
-// record in it.
-Result<RunDirectory> read_run_directory(const std::string& path);
+// Reads the folder `given` and the first block of each spool; of a file only that. An empty STEM.jxspool.part is a name
+// that a task has claimed, and no spool. kInputUnreadable: no such folder, or not one spool or task record in it.
+Result<RunDirectory> read_run_directory(const std::string& given);
 
 }  // namespace jaxprof::rundir

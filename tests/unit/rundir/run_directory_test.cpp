@@ -93,17 +93,33 @@ TEST_F(RunDirectoryTest, ListsSpoolsThatCannotBeRead) {
   test::write_file(folder_.file("random.jxspool"), std::string(1000, 'r'));
   test::write_file(folder_.file("cut.jxspool"), Recording().bytes().substr(0, 40));
   std::filesystem::create_directory(folder_.file("folder.jxspool"));
-  test::NodeSpool alone;
-  alone.set_text(spool::IdentityKey::kRunId, "");
-  test::write_file(folder_.file("node.jxspool"), alone.bytes());
   const RunDirectory directory = read();
   ASSERT_EQ(directory.runs.size(), 1u);
   std::vector<std::string> reasons;
   for (const UnreadableFile& file : directory.unreadable_spools) reasons.push_back(file.reason);
   EXPECT_THAT(reasons, ElementsAre(HasSubstr("cut.jxspool: no block says whose spool it is"),
                                    HasSubstr("empty.jxspool is empty"), HasSubstr("folder.jxspool is not a regular"),
-                                   HasSubstr("node.jxspool: jaxprof-netsampler --out wrote it"),
                                    HasSubstr("random.jxspool is no jaxprof spool")));
+}
+
+TEST_F(RunDirectoryTest, TellsSpoolsOfNodesFromThoseOfProcesses) {
+  spool_of("7.0.0", "rank0.jxspool");
+  test::write_file(folder_.file("n1.jxspool"), test::NodeSpool("n1").bytes());
+  const FoundRun run = read().runs.at(0);
+  EXPECT_THAT(run.spools, ElementsAre(folder_.file("rank0.jxspool")));
+  EXPECT_THAT(run.node_spools, ElementsAre(folder_.file("n1.jxspool")));
+}
+
+TEST_F(RunDirectoryTest, OfAFileNothingElseIsRead) {
+  spool_of("7.0.0", "rank0.jxspool");
+  test::write_file(folder_.file("of a node"), test::NodeSpool("n1").bytes());
+  const auto directory = read_run_directory(folder_.file("of a node"));
+  ASSERT_TRUE(directory) << directory.error().message;
+  ASSERT_EQ(directory->runs.size(), 1u);
+  EXPECT_THAT(directory->runs[0].spools, testing::IsEmpty());
+  EXPECT_THAT(directory->runs[0].node_spools, ElementsAre(folder_.file("of a node")));
+  test::write_file(folder_.file("run.h5"), "no spool");
+  EXPECT_EQ(read_run_directory(folder_.file("run.h5"))->unreadable_spools.size(), 1u);
 }
 
 TEST_F(RunDirectoryTest, TakesAnEmptyPartFileForAClaim) {
