@@ -12,8 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "agent/base/env.h"
 #include "agent/base/log.h"
 #include "agent/contract/node_name.h"
+#include "agent/contract/rank_identity.h"
+#include "agent/contract/run_identity.h"
+#include "agent/contract/session_page.h"
 #include "netsampler/node/detachment.h"
 #include "netsampler/node/neighbours.h"
 #include "netsampler/node/node_clock.h"
@@ -65,9 +69,16 @@ Status observe_run(const Options& options) {
   return {};
 }
 
+// Samplers that one job step starts on many nodes are one run.
 NodeIdentity own_identity() {
   NodeName name = own_node_name();
+  const Env env;
+  const pid_t pid = getpid();
+  const RunIdentity run =
+      resolve_run(env, resolve_rank(env, pid), {name.host.c_str(), pid, process_start_ticks(pid), ""});
   NodeIdentity identity;
+  identity.run = run.run_id;
+  identity.job = run.job_id;
   identity.host = std::move(name.host);
   identity.boot_id = std::move(name.boot_id);
   return identity;

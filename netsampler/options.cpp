@@ -55,7 +55,7 @@ void add_options(CLI::App* app, Options* options, Words* words) {
   app->add_option("--host", options->identity.host, "this node, as a file name");
   app->add_option("--boot-id", options->identity.boot_id, "of /proc/sys/kernel/random/boot_id");
   app->add_option("-o,--out", options->output, "sample into this file, which must not exist");
-  app->add_option("--for", words->duration, "how long: 10s, 5m, 2h (default: until SIGINT or SIGTERM)");
+  app->add_option("--for", words->duration, "how long: 10s, 5m, 2h, seconds (default: until SIGINT or SIGTERM)");
   app->add_flag("--probe", words->is_probe, "print as JSON what could be sampled, and end");
   app->add_flag("--nic,!--no-nic", options->has_nics, "counters of network ports (default: yes)");
   app->add_flag("--gpu,!--no-gpu", options->has_gpus, "clocks, power and throttling of GPUs (default: yes)");
@@ -66,7 +66,7 @@ void add_options(CLI::App* app, Options* options, Words* words) {
                                                            {"sysfs", spool::NicSource::kSysfs},
                                                            {"netdev", spool::NicSource::kNetdev}};
   app->add_option("--nic-source", options->nic.source, "where ports are read: auto, netlink, sysfs, netdev")
-      ->transform(CLI::CheckedTransformer(sources));
+      ->transform(CLI::CheckedTransformer(sources).description("auto|netlink|sysfs|netdev"));
   app->add_option("--sysfs-root", options->nic.sysfs_root, "the system's /sys, where a container hides it");
   app->add_option("--gpu-probe", options->gpu_probe, "jaxprof-probe (default: beside this program)");
   app->add_option("--cpu", words->cpu, "the processor to run on, or any (default: the last that is allowed)");
@@ -77,7 +77,9 @@ Status check(const Options& options, const Words& words) {
     return fail(ErrorCode::kUsage, what + " (--help lists the options)");
   };
   const int modes = int{!options.run_state.empty()} + int{!options.output.empty()} + int{words.is_probe};
-  if (modes != 1) return usage("one of --run-state, --out and --probe is needed");
+  if (modes != 1)
+    return usage(modes == 0 ? "one of --run-state, --out and --probe is needed"
+                            : "--run-state, --out and --probe exclude each other");
   if (!options.run_state.empty() && (options.node_folder.empty() || options.identity.run.empty() ||
                                      options.identity.host.empty() || options.identity.boot_id.empty())) {
     return usage("--run-state needs --node-folder, --run, --host and --boot-id");

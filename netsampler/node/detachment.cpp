@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -104,7 +103,6 @@ void detach() {
   setsid();
   close_descriptors();
   ignore_signals();
-  umask(077);
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
   write_oom_score();

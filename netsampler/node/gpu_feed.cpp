@@ -28,12 +28,20 @@ void GpuFeed::write_board(const GpuBoard& board) {
 void GpuFeed::poll() {
   if (!is_started_) return;
   const GpuUpdate update = source_->poll();
+  has_answer_ = has_answer_ || !update.rows.empty() || !update.notes.empty();
   for (const GpuBoard& board : update.boards) write_board(board);
   for (const GpuRow& row : update.rows) {
     const auto stream = streams_.find(row.board);
     if (stream != streams_.end()) spool_->add_row(stream->second, gpu_sample_row(row));
   }
   for (const GpuNote& note : update.notes) spool_->note(note.note, note.text, clock_->raw_ns());
+}
+
+void GpuFeed::finish() {
+  poll();
+  if (!is_started_ || has_answer_) return;
+  spool_->note(spool::NodeNote::kNoGpu, "the GPUs' driver had given no values when the observer ended",
+               clock_->raw_ns());
 }
 
 }  // namespace jaxprof::netsampler

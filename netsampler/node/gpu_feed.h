@@ -20,6 +20,8 @@ class GpuFeed {
   void start();
   // Takes what has come. To be called more often than the probe reads.
   void poll();
+  // The same once more; says so if nothing has come.
+  void finish();
 
  private:
   void write_board(const GpuBoard& board);
@@ -29,6 +31,7 @@ class GpuFeed {
   NodeSpool* spool_;
   std::map<std::uint32_t, std::uint32_t> streams_;  // by board
   bool is_started_ = false;
+  bool has_answer_ = false;  // values, or why there are none
 };
 
 }  // namespace jaxprof::netsampler

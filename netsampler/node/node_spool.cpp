@@ -56,11 +56,19 @@ void append(std::vector<std::uint8_t>* to, const void* from, std::size_t length)
   to->insert(to->end(), bytes, bytes + length);
 }
 
+// Who may read the ranks' files in the run directory may read this one too.
+void open_to_readers(const std::string& path) {
+  const mode_t mask = umask(077);
+  umask(mask);
+  chmod(path.c_str(), 0666 & ~mask);
+}
+
 }  // namespace
 
 // False with errno.
 bool NodeSpool::begin(const std::string& path, const NodeIdentity& identity) {
   if (!writer_.create(path.c_str(), random_id())) return false;
+  open_to_readers(path);
   std::vector<std::uint8_t> block(SpoolWriter::kHeadroom + kIdentityBytes);
   const std::size_t length = write_identity(identity, block.data() + SpoolWriter::kHeadroom);
   if (writer_.write_block(BlockKind::kIdentity, block.data(), length)) return true;

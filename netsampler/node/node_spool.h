@@ -24,7 +24,7 @@ namespace jaxprof::netsampler {
 
 // Whose spool it is.
 struct NodeIdentity {
-  std::string run;      // JOB.STEP.RESTART; "": of no run
+  std::string run;      // JOB.STEP.RESTART
   std::string job;      // "" unknown
   std::string host;     // as a file name
   std::string boot_id;  // names the node

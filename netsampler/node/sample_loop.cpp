@@ -15,7 +15,7 @@ struct ChorePeriod {
   std::uint64_t period_ns;
 };
 constexpr ChorePeriod kChores[] = {
-    {kLook, kSecond / 4}, {kRescan, 5 * kSecond}, {kTicks, 10 * kSecond}, {kFlush, kSecond}, {kSync, 30 * kSecond}};
+    {kLook, kSecond / 10}, {kRescan, 5 * kSecond}, {kTicks, 10 * kSecond}, {kFlush, kSecond}, {kSync, 30 * kSecond}};
 
 }  // namespace
 
@@ -69,16 +69,13 @@ void SampleLoop::do_chores(const LoopQuestions& questions) {
         break;
       case kRescan:
         if (parts_.nics != nullptr) nics_.rescan();
-        if (!is_shared_ && questions.is_shared()) {
-          is_shared_ = true;
-          write_observer();
-        }
         break;
       case kTicks:
         write_ticks();
         break;
       case kFlush:
         if (parts_.nics != nullptr && nics_.wants_rescan()) nics_.rescan();
+        look_at_neighbours(questions);
         parts_.spool->flush();
         break;
       case kSync:
@@ -99,9 +96,15 @@ void SampleLoop::look_at_gpus(const LoopQuestions& questions) {
   gpus_.poll();
 }
 
+void SampleLoop::look_at_neighbours(const LoopQuestions& questions) {
+  if (is_shared_ || !questions.is_shared()) return;
+  is_shared_ = true;
+  write_observer();
+}
+
 void SampleLoop::finish() {
   if (parts_.nics != nullptr) nics_.finish();
-  if (parts_.gpus != nullptr && has_gpus_) gpus_.poll();
+  if (parts_.gpus != nullptr && has_gpus_) gpus_.finish();
   if (parts_.gpus != nullptr && !has_gpus_) {
     parts_.spool->note(spool::NodeNote::kNotSampled, "GPUs are not sampled: no task of the node is traced",
                        parts_.clock->raw_ns());

@@ -25,9 +25,9 @@ struct LoopParts {
 };
 
 struct LoopQuestions {
-  std::function<bool()> is_over;    // asked four times a second
-  std::function<bool()> is_shared;  // asked every 5 s: another run is observed on the node
-  // Asked four times a second until it is so: GPUs are to be read.
+  std::function<bool()> is_over;    // asked ten times a second
+  std::function<bool()> is_shared;  // asked once a second: another run is observed on the node
+  // Asked ten times a second until it is so: GPUs are to be read.
   std::function<bool()> wants_gpus = [] { return true; };
 };
 
@@ -43,6 +43,7 @@ class SampleLoop {
   void begin(const LoopQuestions& questions);
   void finish();
   void look_at_gpus(const LoopQuestions& questions);
+  void look_at_neighbours(const LoopQuestions& questions);
   void do_chores(const LoopQuestions& questions);
   void write_observer();
   void write_ticks();

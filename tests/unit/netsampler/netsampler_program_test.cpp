@@ -165,7 +165,9 @@ TEST_F(NetsamplerProgram, TheLaterOfTwoRunsKnowsThatTheNodeIsShared) {
 TEST_F(NetsamplerProgram, AloneItWritesAFileThatMustNotExist) {
   const std::string out = folder_.file("alone.jxspool");
   EXPECT_EQ(wait_for(start({"--out", out, "--for", "250ms", "--no-gpu", "--nic-source", "netdev"})), 0);
-  EXPECT_TRUE(read_node_spool(out).health.has_footer);
+  const auto recording = read_node_spool(out);
+  EXPECT_TRUE(recording.health.has_footer);
+  EXPECT_NE(recording.identity.text(spool::IdentityKey::kRunId), "") << "so that it can be merged";
   EXPECT_EQ(wait_for(start({"--out", out, "--for", "250ms", "--no-gpu"})), 5);
   EXPECT_EQ(wait_for(start({"--for", "1s"})), 2);
 }
