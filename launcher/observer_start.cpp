@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,8 +35,19 @@ void tell(int pipe, Word word) {
   if (write(pipe, &word, sizeof word) < 0) return;  // nobody listens any more
 }
 
+// Whoever reads the job's output to its end does not wait for the observer, not even until it has let go of it.
+void leave_descriptors() {
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; ++fd) dup2(null, fd);
+#ifdef SYS_close_range
+  constexpr unsigned kCloseOnExec = 1U << 2;  // CLOSE_RANGE_CLOEXEC, since Linux 5.11; the observer does it otherwise
+  syscall(SYS_close_range, STDERR_FILENO + 1U, ~0U, kCloseOnExec);
+#endif
+}
+
 [[noreturn]] void become_observer(char* const* command, char* const* environment, int pipe) {
   setsid();
+  leave_descriptors();
   execve(command[0], command, environment);
   tell(pipe, {Word::kFailed, errno});
   _exit(127);

@@ -258,7 +258,9 @@ void note_missing_sampler(const Options& options, const Env& env, Task* task) {
   if (const auto program = find_sampler(own_program_path(), env); !program) {
     why = program.error().message;
   } else if (!task->node_folder) {
-    why = "no folder for the node's tasks can be made beside " + task->spool_directory;
+    const std::string base = std::filesystem::path(task->spool_directory).parent_path().string();
+    why = run_layout::node_marks_directory(base, task->node.uid, task->plan.run.run_id) +
+          " is not a folder of this user's, or cannot be made";
   } else {
     return;
   }
