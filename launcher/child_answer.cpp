@@ -8,17 +8,12 @@
 
 #include <utility>
 
+#include "launcher/exec_words.h"
+
 namespace jaxprof::launcher {
 namespace {
 
 constexpr std::size_t kMaxAnswerBytes = 64 << 10;
-
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> result;
-  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
 
 // What makes the child another process than the wrapper: no signal is held back, and it ends in time.
 void be_a_child(unsigned limit_s, int output) {
@@ -57,8 +52,8 @@ std::optional<ChildAnswer> ChildAnswer::of_command(const std::vector<std::string
                                                    const std::vector<std::string>& variables, unsigned limit_s) {
   std::vector<std::string> environment = variables;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  const std::vector<char*> words = pointers(command);
-  const std::vector<char*> entries = pointers(environment);
+  const std::vector<char*> words = exec_words(command);
+  const std::vector<char*> entries = exec_words(environment);
   return start(limit_s, [&] { execvpe(words[0], words.data(), entries.data()); });
 }
 

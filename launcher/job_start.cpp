@@ -9,18 +9,11 @@
 #include <cstring>
 
 #include "agent/base/unique_fd.h"
+#include "launcher/exec_words.h"
 #include "launcher/foreign_descriptors.h"
 
 namespace jaxprof::launcher {
 namespace {
-
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> result;
-  result.reserve(words.size() + 1);
-  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
 
 // Stderr stays, for the last line.
 void leave_descriptors_to_job() {
@@ -64,7 +57,7 @@ std::string describe_exec_failure(const std::string& program, int exec_errno) {
 }
 
 int exec_in_place(const std::vector<std::string>& command) {
-  execvp(command.front().c_str(), pointers(command).data());
+  execvp(command.front().c_str(), exec_words(command).data());
   return errno;
 }
 
@@ -73,8 +66,8 @@ Result<StartedJob> start_job(const JobStart& start) {
   if (pipe2(ends, O_CLOEXEC) != 0) return fail_errno(ErrorCode::kNodeNotReady, "cannot make a pipe");
   const UniqueFd failure_in(ends[0]);
   UniqueFd failure_out(ends[1]);
-  const std::vector<char*> words = pointers(start.command);
-  const std::vector<char*> entries = pointers(start.environment);
+  const std::vector<char*> words = exec_words(start.command);
+  const std::vector<char*> entries = exec_words(start.environment);
   const ChildPlan plan{words.data(), entries.data(), &start, getpid(), failure_out.get()};
   StartedJob job;
   job.pid = fork();

@@ -12,6 +12,7 @@
 
 #include "agent/base/clocks.h"
 #include "agent/base/unique_fd.h"
+#include "launcher/exec_words.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -23,13 +24,6 @@ struct Word {
   enum Kind : int { kStarted, kFailed } kind;
   int value;  // the observer's number; errno
 };
-
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> result;
-  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
 
 void tell(int pipe, Word word) {
   if (write(pipe, &word, sizeof word) < 0) return;  // nobody listens any more
@@ -88,8 +82,8 @@ Result<pid_t> start_observer(const std::vector<std::string>& command, const std:
   if (pipe2(ends, O_CLOEXEC) != 0) return fail_errno(ErrorCode::kNodeNotReady, "cannot make a pipe");
   const UniqueFd answer(ends[0]);
   UniqueFd telling(ends[1]);
-  const std::vector<char*> words = pointers(command);
-  const std::vector<char*> entries = pointers(environment);
+  const std::vector<char*> words = exec_words(command);
+  const std::vector<char*> entries = exec_words(environment);
   const pid_t child = fork();
   if (child == 0) become_parent(words.data(), entries.data(), telling.get());
   if (child < 0) return fail_errno(ErrorCode::kNodeNotReady, "cannot start a process");
