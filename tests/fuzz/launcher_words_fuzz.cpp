@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include "agent/base/parse_size.h"
-#include "launcher/announcement.h"
 #include "launcher/check.h"
 #include "launcher/mount.h"
 #include "launcher/option_words.h"
+#include "launcher/tasks_per_node.h"
 #include "launcher/time_limit.h"
 #include "tests/fuzz/planted_fault.h"
 

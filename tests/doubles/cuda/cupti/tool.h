@@ -28,7 +28,7 @@ class Tool final : public Observer {
   Client* find(CUpti_SubscriberHandle handle);
   static CUpti_SubscriberHandle handle(Client* client) { return reinterpret_cast<CUpti_SubscriberHandle>(client); }
   bool has_v2_subscriber();
-  bool has_buffers();  // of any client
+  bool has_buffers();                            // of any client
   bool is_broken() const { return is_broken_; }  // after FATAL_ERROR
   void give_back_full();
   void flush(bool is_forced);
