@@ -33,7 +33,7 @@ CLI::App* add_doctor(CLI::App* app, bool* is_json) {
       "  srun -N$SLURM_JOB_NUM_NODES -n$SLURM_JOB_NUM_NODES -l jaxprof doctor");
   doctor->add_flag("--json", *is_json, "as JSON");
   doctor->footer(
-      "Exit status: 0 all that is there can be recorded; 2 usage; 5 output not written; 6 something that is there\n"
+      "Exit status: 0 all that is listed can be recorded; 2 usage; 5 output not written; 6 something that is listed\n"
       "cannot be recorded (rows that begin with FAULT).");
   return doctor;
 }
