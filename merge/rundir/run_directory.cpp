@@ -127,6 +127,9 @@ Result<RunDirectory> read_run_directory(const std::string& given) {
       if (owner) {
         FoundRun& run = run_named(owner->run);
         (owner->is_of_node ? run.node_spools : run.spools).push_back(entry);
+      } else if (is_file) {
+        return fail(ErrorCode::kInputUnreadable,
+                    owner.error().message + " (give the directory that jaxprof-exec -o named, or one spool)");
       } else {
         directory.unreadable_spools.push_back({entry, owner.error().message});
       }

@@ -75,7 +75,7 @@ class BadInput(tools.OwnFolderCase):
         Path("file").write_bytes(b"")
         merged = tools.merge("file")
         self.assert_status(merged, tools.UNREADABLE)
-        self.assert_one_clear_line(merged, "Not a directory")
+        self.assert_one_clear_line(merged, "file is empty (give the directory that")
 
     def test_no_directory_at_all(self):
         merged = tools.run(tools.BIN / "jaxprof-merge")

@@ -119,7 +119,9 @@ TEST_F(RunDirectoryTest, OfAFileNothingElseIsRead) {
   EXPECT_THAT(directory->runs[0].spools, testing::IsEmpty());
   EXPECT_THAT(directory->runs[0].node_spools, ElementsAre(folder_.file("of a node")));
   test::write_file(folder_.file("run.h5"), "no spool");
-  EXPECT_EQ(read_run_directory(folder_.file("run.h5"))->unreadable_spools.size(), 1u);
+  EXPECT_THAT(
+      read_run_directory(folder_.file("run.h5")).error().message,
+      testing::AllOf(HasSubstr("run.h5 is no jaxprof spool"), HasSubstr("give the directory that jaxprof-exec")));
 }
 
 TEST_F(RunDirectoryTest, TakesAnEmptyPartFileForAClaim) {
