@@ -29,8 +29,9 @@ def rank_environment(rank, size):
 
 
 def has_copied(directory):
-    """The name is claimed before the task has started, and empty until it has recorded something."""
-    return any(path.stat().st_size for path in Path(directory).glob("rank0*.part"))
+    """The name is claimed before the task has started, and empty until it has recorded something; on a busy machine the
+    first copy may be the whole."""
+    return any(path.stat().st_size for path in Path(directory).glob("rank0*.jxspool*"))
 
 
 def end_record():
