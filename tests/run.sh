@@ -21,7 +21,7 @@ cd "$ROOT" || exit 1
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT
 has_chosen=${JAXPROF_REQUIRE+yes}
 export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,hydra,jax,torch,nccl,cupti,chroot,h5py,pandas,hdf5-tools}
-FUZZ_SECONDS=15
+FUZZ_SECONDS=8
 FULL_FUZZ_SECONDS=120
 
 usage() { sed -n '2,/^# shellcheck/p' "${BASH_SOURCE[0]}" | sed '$d; s/^# \{0,1\}//'; }
