@@ -19,7 +19,6 @@ namespace {
 
 using runfile::RunTables;
 using runfile::Severity;
-using runfile::TaskState;
 using spool::IdentityKey;
 
 std::string join(const std::vector<std::string>& words, const char* separator) {
