@@ -13,11 +13,11 @@ namespace {
 constexpr std::string_view kLoaderVariables[] = {"LD_PRELOAD=", "LD_AUDIT="};
 
 bool reads_ports(const Options& options) {
-  return (options.recording.trace & kTraceNic) != 0 && options.observer.nic_nodes != NicNodes::kNone;
+  return (recorded_kinds(options) & kTraceNic) != 0;
 }
 
 bool reads_gpus(const Options& options) {
-  return (options.recording.trace & kTraceGpu) != 0;
+  return (recorded_kinds(options) & kTraceGpu) != 0;
 }
 
 // The observer works in another folder.
@@ -27,6 +27,11 @@ std::string absolute_path(const std::string& path) {
 }
 
 }  // namespace
+
+std::uint32_t recorded_kinds(const Options& options) {
+  const bool has_no_ports = options.observer.nic_nodes == NicNodes::kNone;
+  return options.recording.trace & ~(has_no_ports ? std::uint32_t{kTraceNic} : 0U);
+}
 
 bool wants_observer(const Options& options, bool is_traced) {
   if (is_traced) return reads_ports(options) || reads_gpus(options);

@@ -3,6 +3,7 @@
 // to values.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace jaxprof::launcher {
 // True if a task asks for an observer of its node: a traced one wherever ports or GPUs are to be read, another one
 // where the ports of all nodes are.
 bool wants_observer(const Options& options, bool is_traced);
+
+// What -t asks for, less what --nic-nodes takes away again: who reads the records must not miss what nobody wanted.
+std::uint32_t recorded_kinds(const Options& options);
 
 // What an observer is started with. Whether it asks the GPUs it finds out for itself: it does once a traced task is
 // registered in `node_folder`.

@@ -55,7 +55,7 @@ TaskStart make_start(const Options& options, const Node& node, const LaunchPlan&
   start.can_replace_files = options.can_replace_files;
   start.selection = options.selection_words;
   start.window = window_words(options.recording.window);
-  start.trace = trace_words(options.recording.trace);
+  start.trace = trace_words(recorded_kinds(options));
   start.cupti = cupti_words(options.recording.cupti);
   start.command = options.command;
   start.version = JAXPROF_VERSION;

@@ -37,7 +37,7 @@ struct TaskStart {
   std::vector<std::string> notes;   // e.g. that the name was taken
   std::string selection;            // options that select ranks, as given; "" if none
   std::string window;               // options of the window, in full; "" if it is always open
-  std::string trace;                // -t in full: "cuda,nvtx,nccl,nic,gpu"
+  std::string trace;                // -t in full: "cuda,nvtx,nccl,nic,gpu"; no nic with --nic-nodes none
   std::string cupti;                // --cupti
   std::int64_t t0_realtime_ns = 0;  // CLOCK_REALTIME that --delay counts from; 0: each process's attach
   std::vector<std::string> command;

@@ -52,6 +52,12 @@ TEST(ObserverPlan, OthersWantOneOnlyForThePortsOfAllNodes) {
   EXPECT_FALSE(plain_wants({"--nic-nodes", "all", "-t", "gpu,nccl"}));
 }
 
+TEST(ObserverPlan, WhatNobodyWantsIsNotOnRecord) {
+  EXPECT_EQ(recorded_kinds(options_of({})), kDefaultTrace);
+  EXPECT_EQ(recorded_kinds(options_of({"--nic-nodes", "none"})), kDefaultTrace & ~kTraceNic);
+  EXPECT_EQ(recorded_kinds(options_of({"-t", "nccl,nic", "--nic-nodes", "none"})), kTraceNccl);
+}
+
 TEST(ObserverPlan, TheCommandNamesTheRunAndTheNode) {
   EXPECT_THAT(command_of({}), ElementsAre("/opt/bin/jaxprof-netsampler", "--run-state=/shared/prof/.run-7.0.0",
                                           "--node-folder=/tmp/jaxprof.0.7.0.0.node", "--run=7.0.0", "--job=7",
