@@ -25,6 +25,11 @@ tl::unexpected<Error> nothing_left(const RunDirectory& directory, const FoundRun
           (run.unreadable_records.empty() ? "no task record and no spool" : run.unreadable_records.front().reason));
 }
 
+// Nodes were observed, and no task was traced: as by jaxprof-netsampler --out.
+bool is_of_nodes(const FoundRun& run) {
+  return run.tasks.empty() && run.spools.empty() && !run.node_spools.empty();
+}
+
 // Position of the run that is meant when nobody says; none if that cannot be told.
 std::size_t only_run(const RunDirectory& directory) {
   if (directory.runs.size() == 1) return 0;
@@ -44,7 +49,7 @@ std::string note_on_others(const RunDirectory& directory, const std::string& cho
   std::string others;
   std::size_t count = 0;
   for (const FoundRun& run : directory.runs) {
-    if (run.run_id == chosen || !run.spools.empty()) continue;  // what has spools is a finding
+    if (run.run_id == chosen || !run.spools.empty() || is_of_nodes(run)) continue;  // what has spools is a finding
     others += (others.empty() ? "" : ", ") + run.run_id;
     ++count;
   }
@@ -63,8 +68,8 @@ Result<ChosenRun> choose_run(RunDirectory directory, const std::string& wanted) 
       is_named ? static_cast<std::size_t>(named - directory.runs.begin()) : only_run(directory);
   if (position == directory.runs.size()) {
     return fail(ErrorCode::kUsage,
-                is_named ? "no run " + wanted + " in " + directory.path + "; there are:" + list_runs(directory)
-                         : directory.path + " holds several runs; choose one with --run:" + list_runs(directory));
+                is_named ? "no run " + wanted + " in " + directory.path + "; there are " + list_runs(directory)
+                         : directory.path + " holds several runs; choose one with --run: " + list_runs(directory));
   }
   ChosenRun chosen;
   FoundRun& run = directory.runs[position];
@@ -86,7 +91,10 @@ Result<ChosenRun> choose_run(RunDirectory directory, const std::string& wanted) 
 std::string list_runs(const RunDirectory& directory) {
   std::string text;
   for (const FoundRun& run : directory.runs) {
-    text += "\n  " + run.run_id + "  " + counted(run.tasks.size(), "task") + ", " + counted(run.spools.size(), "spool");
+    text += (text.empty() ? "" : ", ") + run.run_id + " (";
+    text += is_of_nodes(run) ? counted(run.node_spools.size(), "spool") + " of nodes"
+                             : counted(run.tasks.size(), "task") + ", " + counted(run.spools.size(), "spool");
+    text += ")";
   }
   return text;
 }

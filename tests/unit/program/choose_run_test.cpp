@@ -61,6 +61,19 @@ TEST_F(ChooseRunTest, KnowsASpoolThatWasCopiedHere) {
   EXPECT_TRUE(choose_run(directory_, "7.0.0")->run.foreign_spools.empty()) << "who names a run knows of others";
 }
 
+TEST_F(ChooseRunTest, WhereOnlyNodesWereObservedNothingIsLost) {
+  add("7.0.0", 1, {"a"});
+  add("8.0.0", 0, {}).node_spools = {"n1", "n2"};
+  const auto chosen = choose_run(directory_, "");
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->run.run_id, "7.0.0");
+  EXPECT_EQ(chosen->note, "");
+  directory_.runs.erase(directory_.runs.begin());
+  add("9.0.0", 0, {}).node_spools = {"n1"};
+  EXPECT_THAT(refusal(ErrorCode::kUsage), HasSubstr("--run: 8.0.0 (2 spools of nodes), 9.0.0 (1 spool of nodes)"));
+  EXPECT_EQ(choose_run(directory_, "9.0.0")->run.node_spools.size(), 1u);
+}
+
 TEST_F(ChooseRunTest, TakesTheOneThatIsNamed) {
   add("7.0.0", 2, {});
   add("7.1.0", 2, {"a"});
@@ -69,7 +82,7 @@ TEST_F(ChooseRunTest, TakesTheOneThatIsNamed) {
   EXPECT_EQ(chosen->run.run_id, "7.0.0");
   EXPECT_EQ(chosen->note, "");
   EXPECT_EQ(refusal(ErrorCode::kUsage, "8.0.0"),
-            "no run 8.0.0 in prof; there are:\n  7.0.0  2 tasks, 0 spools\n  7.1.0  2 tasks, 1 spool");
+            "no run 8.0.0 in prof; there are 7.0.0 (2 tasks, 0 spools), 7.1.0 (2 tasks, 1 spool)");
 }
 
 TEST_F(ChooseRunTest, DoesNotGuessAmongSeveral) {
