@@ -31,6 +31,7 @@ enum class BlockKind : std::uint16_t {
   kFooter = 6,      // the last block of a complete spool
   kActivities = 7,  // event_codec.h, of GPUs: stamps are of CUPTI's clock, the thread is 0
   kSamples = 8,     // sample_codec.h: counters and gauges, by the observer of a node
+  kClock = 9,       // clock_codec.h: readings of a node's clocks, and comparisons with other nodes'
 };
 
 struct BlockHeader {

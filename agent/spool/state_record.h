@@ -40,6 +40,11 @@ enum class StateKind : std::uint16_t {
   kNicEvent = 36,
   kNodeNote = 37,
   kNodeTicks = 38,
+  // of nodes: clock_record.h
+  kClockService = 39,
+  kClockPeer = 40,
+  kClockDiscipline = 41,
+  kClockPackets = 42,
 };
 
 struct StateHeader {
