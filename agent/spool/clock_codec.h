@@ -1,7 +1,8 @@
 // Readings and comparisons of clocks, as the payload of a clock block: sections, each complete in itself.
 //   readings: varint 1, varint count, then per row folded varints of what raw, wall - raw and monotonic - raw have
 //     grown by since the row before (from 0), and varint bracket
-//   burst: varint 2, varint peer, burst, kind, sent, count, then per exchange varint sequence, varint mask of the stamps
+//   burst: varint 2, varint peer, burst, kind, sent, count, then per exchange varint sequence, varint mask of the
+//   stamps
 //     that it has, and for each of them a folded varint of its difference to the same stamp of the exchange before that
 //     had it (from 0)
 // A hundred-odd thousand stamps a node-hour are less than 1.5 MB so. Tools only; one thread an object.

@@ -62,13 +62,13 @@ struct ClockPacketsState {
   std::uint64_t sent;
   std::uint64_t received;
   std::uint64_t wrong_size;
-  std::uint64_t wrong_mac;    // or magic, version, type
-  std::uint64_t wrong_node;   // rightly made, for another node or run, or from a node that is not known
-  std::uint64_t replayed;     // seen before, or too old
+  std::uint64_t wrong_mac;   // or magic, version, type
+  std::uint64_t wrong_node;  // rightly made, for another node or run, or from a node that is not known
+  std::uint64_t replayed;    // seen before, or too old
   std::uint64_t rate_limited;
-  std::uint64_t unpaired;     // a stamp or reply that belongs to no packet of ours
+  std::uint64_t unpaired;  // a stamp or reply that belongs to no packet of ours
   std::uint64_t send_failed;
-  std::uint64_t cpu_ns;       // of the service's thread
+  std::uint64_t cpu_ns;  // of the service's thread
   std::uint64_t stamp;
 };
 

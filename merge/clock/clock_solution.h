@@ -37,7 +37,7 @@ struct NodeSolution {
   double drift_bound = 0;        // ns per ns: how fast the truth may leave the model between bursts
   std::uint64_t bursts = 0;      // with this node at either end, that were used
   std::uint64_t exchanges = 0;
-  std::uint64_t lost = 0;      // requests without an answer
+  std::uint64_t lost = 0;        // requests without an answer
   bool is_contradicted = false;  // its intervals and others' cannot all be true; its knots are what most say
 };
 
@@ -70,9 +70,9 @@ struct BurstInterval {
 };
 
 enum class StepKind : std::uint8_t {
-  kWallClockSet = 1,   // CLOCK_REALTIME jumped against CLOCK_MONOTONIC_RAW
-  kClockSource = 2,    // the kernel keeps time by another counter
-  kRawJump = 3,        // CLOCK_MONOTONIC_RAW jumped against other nodes
+  kWallClockSet = 1,  // CLOCK_REALTIME jumped against CLOCK_MONOTONIC_RAW
+  kClockSource = 2,   // the kernel keeps time by another counter
+  kRawJump = 3,       // CLOCK_MONOTONIC_RAW jumped against other nodes
 };
 struct ClockStep {
   std::uint32_t node = 0;

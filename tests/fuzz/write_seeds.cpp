@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "agent/contract/session_page.h"
+#include "agent/spool/clock_codec.h"
 #include "agent/spool/memory_file.h"
 #include "agent/spool/sample_codec.h"
 #include "launcher/check.h"
@@ -211,6 +212,16 @@ void write_all(const std::string& folder) {
     if (i % 2 == 1) encoder.append_section(&payload);
   }
   samples.add(std::string(payload.begin(), payload.end()));
+
+  Seeds clocks(folder, "clock_codec_fuzz");
+  std::vector<std::uint8_t> sections;
+  spool::append_readings(std::vector<spool::ClockReading>{{1000, 5000, 900, 40}, {2000, 6001, 1900, 41}}, &sections);
+  spool::ProbeBurst burst{3, 1, spool::BurstKind::kStart, 2, {{}, {}}};
+  burst.exchanges[0].stamps_ns = {100, 5100, 7100, 300, 310, 7120, 5130, 140};
+  burst.exchanges[1] = {1, burst.exchanges[0].stamps_ns};
+  burst.exchanges[1].at(spool::Stamp::kServerSendWall) = spool::kNoStamp;
+  spool::append_burst(burst, &sections);
+  clocks.add(std::string(sections.begin(), sections.end()));
 
   Seeds records(folder, "task_record_fuzz");
   records.add(to_json(test::task_start(0, 2)));
