@@ -1,5 +1,6 @@
 #include "agent/contract/run_layout.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -61,6 +62,30 @@ std::optional<PlainTask> plain_task_of(const std::string& name) {
   const auto ticks = parse_uint64(rest.substr(dot + 1));
   if (!pid || *pid <= 0 || !ticks) return std::nullopt;
   return PlainTask{*pid, *ticks};
+}
+
+bool is_clock_boot_id(const std::string& boot_id) {
+  constexpr std::size_t kMostCharacters = 64;
+  return !boot_id.empty() && boot_id.size() <= kMostCharacters &&
+         std::all_of(boot_id.begin(), boot_id.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
+         });
+}
+
+std::optional<EndpointName> endpoint_name_of(const std::string& name) {
+  if (!ends_with(name, kEndpointSuffix)) return std::nullopt;
+  const std::string_view stem = std::string_view(name).substr(0, name.size() - std::strlen(kEndpointSuffix));
+  const std::size_t first = stem.find('.');
+  const std::size_t second = first == std::string_view::npos ? first : stem.find('.', first + 1);
+  if (second == std::string_view::npos) return std::nullopt;
+  EndpointName found;
+  found.boot_id = stem.substr(0, first);
+  const auto network_namespace = parse_uint64(stem.substr(first + 1, second - first - 1));
+  const auto nonce = parse_uint64(stem.substr(second + 1));
+  if (!is_clock_boot_id(found.boot_id) || !network_namespace || !nonce) return std::nullopt;
+  found.network_namespace = *network_namespace;
+  found.nonce = *nonce;
+  return found;
 }
 
 std::optional<std::uint32_t> user_of_node_folder(const std::string& name) {

@@ -10,6 +10,11 @@
 //       unprofiled.NAME            a task that runs without a wrapper: it has a start record and never an end record
 //       check.NAME                 what one task found under --check; gone when the table is printed
 //       node.HOST.BOOT.N.jxspool   what the N-th observer of a node recorded; BOOT is the start of the node's boot id
+//       clock/                     where the observers of the run's nodes find each other; nobody else may enter
+//         BOOT.NETNS.NONCE.endpoint  where one can be asked for its clock: BOOT is the whole boot id, NETNS the inode of
+//                                  its network namespace, NONCE another for each observer
+//         reference                the boot id of the node of rank 0
+//         token                    32 random bytes by which they know each other
 //       t0                         when the run began, CLOCK_REALTIME in ns: what --delay counts from
 //   SPOOL/                         one folder a task, on a disk of the node
 //     session                      the session page
@@ -26,6 +31,7 @@
 //     deadline.asked.N             the N-th question has somebody who asks it
 //     observer                     locked (fcntl) by the node's observer as long as it lives
 //     observer.start.N             the N-th start of an observer has a task that does it
+//     rank0                        a wrapper of rank 0 is on this node
 //     plain.PID.TICKS              a task that runs without a wrapper: its pid, and its start (field 22 of its stat)
 //     task.PID                     locked (fcntl) by a wrapper as long as it lives; the last task removes the folder
 #pragma once
@@ -50,6 +56,7 @@ inline constexpr const char* kUnforeseenRanks = "inner-ranks";  // a mark: comma
 inline constexpr const char* kUnprofiledPrefix = "unprofiled.";
 inline constexpr const char* kCheckPrefix = "check.";
 inline constexpr const char* kNodeSpoolPrefix = "node.";
+inline constexpr const char* kEndpointSuffix = ".endpoint";
 inline constexpr const char* kPlainTaskPrefix = "plain.";
 inline constexpr const char* kNodeFolderPrefix = "jaxprof.";
 inline constexpr const char* kNodeFolderSuffix = ".node";
@@ -84,6 +91,21 @@ inline std::string node_spool_path(const std::string& state_directory, const std
   return state_directory + "/" + kNodeSpoolPrefix + host + "." + boot_id.substr(0, 8) + "." + std::to_string(attempt) +
          kSpoolSuffix;
 }
+inline std::string clock_directory(const std::string& state_directory) {
+  return state_directory + "/clock";
+}
+inline std::string clock_reference_path(const std::string& state_directory) {
+  return clock_directory(state_directory) + "/reference";
+}
+inline std::string clock_token_path(const std::string& state_directory) {
+  return clock_directory(state_directory) + "/token";
+}
+// `boot_id` is one for which is_clock_boot_id holds.
+inline std::string clock_endpoint_path(const std::string& state_directory, const std::string& boot_id,
+                                       std::uint64_t network_namespace, std::uint64_t nonce) {
+  return clock_directory(state_directory) + "/" + boot_id + "." + std::to_string(network_namespace) + "." +
+         std::to_string(nonce) + kEndpointSuffix;
+}
 inline std::string start_time_path(const std::string& state_directory) {
   return state_directory + "/t0";
 }
@@ -110,6 +132,9 @@ inline std::string node_observer_path(const std::string& node_directory) {
 }
 inline std::string node_observer_start_path(const std::string& node_directory, int number) {
   return node_observer_path(node_directory) + ".start." + std::to_string(number);
+}
+inline std::string node_rank0_path(const std::string& node_directory) {
+  return node_directory + "/rank0";
 }
 inline std::string node_plain_task_path(const std::string& node_directory, std::int64_t pid, std::uint64_t ticks) {
   return node_directory + "/" + kPlainTaskPrefix + std::to_string(pid) + "." + std::to_string(ticks);
@@ -144,6 +169,18 @@ struct PlainTask {
   std::uint64_t start_ticks = 0;
 };
 std::optional<PlainTask> plain_task_of(const std::string& name);
+
+// True if `boot_id` can be a part of an endpoint's name: 1 to 64 letters, digits and '-'.
+bool is_clock_boot_id(const std::string& boot_id);
+
+// What the name of an endpoint's file tells; nothing if `name` is not such a file's.
+struct EndpointName {
+  std::string boot_id;
+  std::uint64_t network_namespace = 0;
+  std::uint64_t nonce = 0;
+  bool operator==(const EndpointName&) const = default;
+};
+std::optional<EndpointName> endpoint_name_of(const std::string& name);
 
 // The user whose folder of a node this is: `name` is the last part of a node_marks_directory. Nothing if it is none.
 std::optional<std::uint32_t> user_of_node_folder(const std::string& name);

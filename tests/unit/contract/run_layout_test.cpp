@@ -51,6 +51,17 @@ TEST(PlainTaskOf, IsTheInverseOfThePath) {
   }
 }
 
+TEST(EndpointNameOf, IsTheInverseOfThePath) {
+  const std::string path = clock_endpoint_path("/s", "0123-ab", 4026531840, 18446744073709551615U);
+  EXPECT_EQ(path, "/s/clock/0123-ab.4026531840.18446744073709551615.endpoint");
+  EXPECT_EQ(endpoint_name_of(path.substr(9)), (EndpointName{"0123-ab", 4026531840, 18446744073709551615U}));
+  for (const char* name : {"0123-ab.7.endpoint", "0123-ab.7.8.endpoint.tmp.n1.5.0", ".7.8.endpoint", "a_b.7.8.endpoint",
+                           "0123.x.8.endpoint", "0123.7.-1.endpoint", "0123.7.8.9.endpoint", "reference", ""}) {
+    EXPECT_FALSE(endpoint_name_of(name)) << name;
+  }
+  EXPECT_FALSE(endpoint_name_of(std::string(65, 'a') + ".7.8.endpoint"));
+}
+
 TEST(UserOfNodeFolder, IsTheInverseOfThePath) {
   EXPECT_EQ(user_of_node_folder(node_marks_directory("/b", 1000, "7.0.0").substr(3)), 1000U);
   for (const char* name : {"jaxprof.1000.7.0.0", "jaxprof.x.7.0.0.node", "jaxprof.99999999999.7.node", ".node", ""}) {
