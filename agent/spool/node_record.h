@@ -144,12 +144,13 @@ struct NicEventState {
 
 // What a user should know about the node, a line each.
 enum class NodeNote : std::uint32_t {
-  kNoNic = 1,       // there is none, or none that can be read
-  kNicTrouble = 2,  // some ports or counters are not read as they should be
-  kNoGpu = 3,       // no libnvidia-ml, or it finds none
-  kGpuTrouble = 4,  // the probe died, hangs, or may not read something
-  kSlowReads = 5,   // the rate was lowered, for reading takes too long
-  kNotSampled = 6,  // the user did not want it
+  kNoNic = 1,         // there is none, or none that can be read
+  kNicTrouble = 2,    // some ports or counters are not read as they should be
+  kNoGpu = 3,         // no libnvidia-ml, or it finds none
+  kGpuTrouble = 4,    // the probe died, hangs, or may not read something
+  kSlowReads = 5,     // the rate was lowered, for reading takes too long
+  kNotSampled = 6,    // the user did not want it
+  kClockTrouble = 7,  // other nodes' clocks cannot be asked, or some of them do not answer
 };
 
 struct NodeNoteState {

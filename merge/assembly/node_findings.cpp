@@ -107,6 +107,8 @@ class ObserverFindings {
         return add(Severity::kWarning, "nic.slow-reads", 1, text);
       case NodeNote::kNotSampled:
         return add(Severity::kInfo, "node.not-sampled", 1, text);
+      case NodeNote::kClockTrouble:
+        return add(Severity::kWarning, "clock.trouble", 1, text);
     }
     add(Severity::kInfo, "node.note", 1, text);  // of a newer observer
   }

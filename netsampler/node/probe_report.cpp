@@ -46,6 +46,8 @@ const char* word_of(spool::NodeNote note) {
       return "slow-reads";
     case spool::NodeNote::kNotSampled:
       return "not-sampled";
+    case spool::NodeNote::kClockTrouble:
+      return "clock-trouble";
   }
   return "other";
 }
