@@ -13,14 +13,11 @@
 #include "agent/spool/clock_codec.h"
 #include "netsampler/clock/clock_token.h"
 #include "netsampler/clock/peer_address.h"
+#include "netsampler/clock/probe_counts.h"
+#include "netsampler/clock/probe_sockets.h"
+#include "netsampler/clock/probe_target.h"
 
 namespace jaxprof::netsampler {
-
-// UDP ports to take one of, ends included; 0 to 0: any that is free.
-struct PortRange {
-  std::uint16_t low = 0;
-  std::uint16_t high = 0;
-};
 
 // What the node is called in packets: a hash of its boot id and of the inode of its network namespace. Never 0.
 std::uint64_t clock_node_id(const std::string& boot_id, std::uint64_t network_namespace);
@@ -33,26 +30,8 @@ struct ProbeEngineOptions {
   std::uint64_t node = 0;  // clock_node_id() of this node
   // CLOCK_MONOTONIC_RAW in ns, for every raw stamp and deadline. Null: the system's. Tests and skewed nodes have
   // others.
-  std::function<std::int64_t()> raw_ns;
-};
-
-struct ProbeTarget {
-  PeerAddress address;     // with the port of its server
-  std::uint64_t node = 0;  // its clock_node_id()
-  std::uint32_t peer = 0;  // ProbeBurst::peer
-};
-
-// As spool::ClockPacketsState has them, counted from open().
-struct ProbeCounts {
-  std::uint64_t sent = 0;
-  std::uint64_t received = 0;  // all, with those of the next seven lines
-  std::uint64_t wrong_size = 0;
-  std::uint64_t wrong_mac = 0;
-  std::uint64_t wrong_node = 0;
-  std::uint64_t replayed = 0;
-  std::uint64_t rate_limited = 0;
-  std::uint64_t unpaired = 0;  // replies; stamps of the kernel, which are no packets, too
-  std::uint64_t send_failed = 0;
+  RawClock raw_ns;
+  bool wants_kernel_stamps = true;  // false: as where the kernel gives none
 };
 
 class ProbeEngine {
