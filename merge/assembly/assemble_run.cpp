@@ -8,6 +8,7 @@
 #include "merge/assembly/node_findings.h"
 #include "merge/assembly/node_samples.h"
 #include "merge/assembly/run_sources.h"
+#include "merge/runfile/table_rows.h"
 
 namespace jaxprof::assembly {
 
@@ -20,6 +21,7 @@ AssembledRun assemble_run(rundir::FoundRun found) {
   const NodeSamples samples = survey_samples(sources);
   fill_counter_tables(sources, samples, &run.tables);
   diagnose_nodes(sources, samples, run.tables, &diagnostics);
+  runfile::fill_empty_offsets(run.tables);
   shift_to_epoch(&run.tables);
   run.tables.attributes.created_unix_ns = clock_ns(CLOCK_REALTIME);
   run.is_partial = diagnostics.is_partial();

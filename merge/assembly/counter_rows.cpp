@@ -102,7 +102,7 @@ void CounterRows::fill(std::size_t observer) {
     const Target& target = found->second;
     CounterTable& table = *target.table;
     const std::size_t at = (*target.next_row)++;
-    table.time_ns[at] = source.clock.realtime_ns(row.stamp);
+    table.time_ns[at] = source.clock.axis_ns(row.stamp);
     table.read_ns[at] = std::int64_t{row.read_us} * 1000;
     table.flags[at] = row.flags;
     for (std::size_t i = 0; i < row.values.size(); ++i) table.columns[target.columns[i]].values[at] = row.values[i];

@@ -67,8 +67,8 @@ void fill_observer(const SourceObserver& observer, RunTables* run) {
   table.node[row] = observer.node;
   table.segment[row] = trace.observer().segment;
   if (observer.clock.is_valid() && !trace.anchors().empty()) {
-    table.start_ns[row] = observer.clock.realtime_ns(trace.anchors().front().counter);
-    table.end_ns[row] = observer.clock.realtime_ns(trace.anchors().back().counter);
+    table.start_ns[row] = observer.clock.axis_ns(trace.anchors().front().counter);
+    table.end_ns[row] = observer.clock.axis_ns(trace.anchors().back().counter);
   }
   table.is_complete[row] = trace.has_footer() ? 1 : 0;
   table.is_shared[row] = trace.observer().is_shared != 0 ? 1 : 0;

@@ -103,8 +103,8 @@ void add_nvtx_rows(const SourceProcess& process, const match::NvtxRanges& nvtx, 
   for (std::size_t i = 0; i < order.size(); ++i) {
     const NvtxRange& range = nvtx.ranges[order[i]];
     const std::size_t row = base + i;
-    table.start_ns[row] = process.clock->realtime_ns(range.start);
-    if (range.has_end) table.dur_ns[row] = process.clock->realtime_ns(range.end) - table.start_ns[row];
+    table.start_ns[row] = process.clock->axis_ns(range.start);
+    if (range.has_end) table.dur_ns[row] = process.clock->axis_ns(range.end) - table.start_ns[row];
     const auto [name, is_new] = names.try_emplace(range.message);
     if (is_new) name->second = run->strings.intern(trace.text(range.message));
     table.name[row] = name->second;
@@ -185,7 +185,7 @@ void add_work(const RunSources& sources, std::size_t index, const ProcessEvents&
   run->processes.n_events[index] += work.record_count;
   const match::NcclJoin join =
       match::join_kernels(process.trace, events.nccl, events.plugin, work, run->strings,
-                          [&process](std::uint64_t stamp) { return process.clock->realtime_ns(stamp); });
+                          [&process](std::uint64_t stamp) { return process.clock->axis_ns(stamp); });
   diagnose_graph_kernels(process, index, work, join, run->strings, diagnostics);
   const GpuBase base = gpu->add(number, std::move(work), process.trace.gpu());
   gpu->add_segments(number, segments);

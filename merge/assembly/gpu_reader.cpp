@@ -72,7 +72,7 @@ class Reader {
     } else if (length_ns < 0) {
       table.flags[row] |= runfile::kWorkEndFirst;
     } else {
-      table.dur_ns[row] = std::min(length_ns, clock::WallClockModel::kLastNs);
+      table.dur_ns[row] = std::min(length_ns, clock::AxisClock::kLastNs);
     }
     return row;
   }
@@ -81,7 +81,7 @@ class Reader {
   std::size_t add_row_at(Table& table, std::uint64_t stamp) {
     const std::size_t row = runfile::add_row(table);
     table.flags[row] = 0;
-    if (stamp == 0 || stamp > static_cast<std::uint64_t>(clock::WallClockModel::kLastNs)) {
+    if (stamp == 0 || stamp > static_cast<std::uint64_t>(clock::AxisClock::kLastNs)) {
       table.flags[row] |= runfile::kWorkNoTime;
       return row;
     }

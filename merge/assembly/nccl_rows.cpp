@@ -87,9 +87,9 @@ void NcclRows::add(std::uint32_t index, const SourceProcess& process, const matc
     } else {
       if (call.replay != match::kNoAmount) table.replay[row] = call.replay;
       table.tid[row] = process.trace.tid(call.thread);
-      table.enqueue_ns[row] = process.clock->realtime_ns(call.enqueue_start);
+      table.enqueue_ns[row] = process.clock->axis_ns(call.enqueue_start);
       table.start_ns[row] = table.enqueue_ns[row];
-      if (call.has_enqueue_end) table.end_api_ns[row] = process.clock->realtime_ns(call.enqueue_end);
+      if (call.has_enqueue_end) table.end_api_ns[row] = process.clock->axis_ns(call.enqueue_end);
     }
     set_work(work[row], base, row, &table);
     if (table.comm_rank[row] < 0) table.comm_rank[row] = rank_on(index, table.comm[row], table.device[row]);

@@ -58,7 +58,7 @@ class ObserverFindings {
     std::string text =
         "has an observer without an end: it was killed, as batch systems do when a job ends, or its disk was full";
     if (observer_.clock.is_valid() && !trace_.anchors().empty()) {
-      text += "; its last samples are of " + time_.words(observer_.clock.realtime_ns(trace_.anchors().back().counter));
+      text += "; its last samples are of " + time_.words(observer_.clock.axis_ns(trace_.anchors().back().counter));
     }
     add(Severity::kInfo, "node.killed", 1, text);
   }

@@ -146,9 +146,9 @@ void fit_clocks(RunSources* sources) {
     auto& pool = anchors[clock_key(process.trace)];
     pool.insert(pool.end(), process.trace.anchors().begin(), process.trace.anchors().end());
   }
-  for (const auto& [key, pool] : anchors) sources->clocks[key] = clock::WallClockModel::fit(pool);
+  for (const auto& [key, pool] : anchors) sources->clocks[key] = clock::AxisClock::fit(pool);
   for (SourceProcess& process : sources->processes) {
-    const clock::WallClockModel& model = sources->clocks[clock_key(process.trace)];
+    const clock::AxisClock& model = sources->clocks[clock_key(process.trace)];
     process.clock = model.is_valid() ? &model : nullptr;
   }
 }
@@ -161,7 +161,7 @@ std::optional<clock::ClockReference> reference_of(const RunSources& sources, std
                                process.trace.identity().number(IdentityKey::kTimeNamespace) == time_namespace;
     if (!is_comparable) continue;
     const spool::AnchorRecord& first = process.trace.anchors().front();
-    return clock::ClockReference{first.monotonic_raw_ns, process.clock->realtime_ns(first.counter)};
+    return clock::ClockReference{first.monotonic_raw_ns, process.clock->axis_ns(first.counter)};
   }
   return std::nullopt;
 }

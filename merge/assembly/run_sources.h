@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "merge/clock/node_clock.h"
-#include "merge/clock/wall_clock.h"
+#include "merge/clock/axis_clock.h"
 #include "merge/rundir/node_trace.h"
 #include "merge/rundir/run_directory.h"
 #include "merge/rundir/spool_trace.h"
@@ -26,7 +26,7 @@ struct SourceProcess {
   std::uint32_t node = 0;
   std::int64_t task = -1;  // position in RunSources::tasks; -1: no record
   std::int32_t rank = -1;
-  const clock::WallClockModel* clock = nullptr;  // null: no anchors, so no times
+  const clock::AxisClock* clock = nullptr;  // null: no anchors, so no times
 };
 
 // What one observer of a node left.
@@ -64,7 +64,7 @@ struct RunSources {
   std::vector<ForeignSpool> foreign;
   // Processes that share a counter: node, clock and, for clocks that a container may shift, time namespace.
   using ClockKey = std::tuple<std::string, std::int64_t, std::int64_t>;
-  std::map<ClockKey, clock::WallClockModel> clocks;
+  std::map<ClockKey, clock::AxisClock> clocks;
 
   std::uint32_t node_of(const std::string& boot_id, const std::string& host) const;
   std::uint32_t node_of_clock(const ClockKey& key) const;

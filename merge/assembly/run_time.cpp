@@ -26,7 +26,7 @@ std::optional<RecordedSpan> recorded_span(const SourceProcess& process) {
   if (process.clock == nullptr || anchors.empty()) return std::nullopt;
   const auto [first, last] = std::minmax_element(anchors.begin(), anchors.end(),
                                                  [](const auto& a, const auto& b) { return a.counter < b.counter; });
-  return RecordedSpan{process.clock->realtime_ns(first->counter), process.clock->realtime_ns(last->counter)};
+  return RecordedSpan{process.clock->axis_ns(first->counter), process.clock->axis_ns(last->counter)};
 }
 
 RunTime::RunTime(const RunSources& sources) {

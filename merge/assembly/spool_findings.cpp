@@ -126,9 +126,9 @@ class SpoolFindings {
     trace_.for_each_event([&last](std::uint32_t, const spool::Event& event) { last = std::max(last, event.stamp); });
     if (last == 0) {
       for (const spool::AnchorRecord& anchor : trace_.anchors()) last = std::max(last, anchor.counter);
-      return "it holds no event, and its clock was last read at " + time_.words(process_.clock->realtime_ns(last));
+      return "it holds no event, and its clock was last read at " + time_.words(process_.clock->axis_ns(last));
     }
-    return "the last event is of " + time_.words(process_.clock->realtime_ns(last));
+    return "the last event is of " + time_.words(process_.clock->axis_ns(last));
   }
 
   // The local disk took no more: what came after that is lost, which makes the run partial.

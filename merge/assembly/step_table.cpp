@@ -20,8 +20,8 @@ void add_rows(const SourceProcess& process, std::uint32_t index, const match::Nv
     table->step[row] = steps[i].number;
     table->process[row] = index;
     table->tid[row] = process.trace.tid(range.thread);
-    table->start_ns[row] = process.clock->realtime_ns(range.start);
-    if (range.has_end) table->dur_ns[row] = process.clock->realtime_ns(range.end) - table->start_ns[row];
+    table->start_ns[row] = process.clock->axis_ns(range.start);
+    if (range.has_end) table->dur_ns[row] = process.clock->axis_ns(range.end) - table->start_ns[row];
     table->source[row] = steps[i].source;
   }
 }

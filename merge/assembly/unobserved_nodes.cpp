@@ -58,7 +58,7 @@ std::vector<Span> spans_of_tasks(const RunSources& sources) {
 std::optional<Span> span_of(const SourceObserver& observer) {
   const auto& anchors = observer.trace.anchors();
   if (!observer.clock.is_valid() || anchors.empty()) return std::nullopt;
-  return Span{observer.clock.realtime_ns(anchors.front().counter), observer.clock.realtime_ns(anchors.back().counter)};
+  return Span{observer.clock.axis_ns(anchors.front().counter), observer.clock.axis_ns(anchors.back().counter)};
 }
 
 class UnobservedNodes {

@@ -6,12 +6,12 @@
 
 namespace jaxprof::assembly {
 
-std::vector<Segment> segments_of(const rundir::SpoolTrace& trace, const clock::WallClockModel& clock) {
+std::vector<Segment> segments_of(const rundir::SpoolTrace& trace, const clock::AxisClock& clock) {
   std::map<std::uint32_t, Segment> by_number;
   for (const spool::SegmentState& state : trace.gpu().segments) {
     Segment& segment = by_number[state.segment];
     segment.number = state.segment;
-    const std::int64_t time_ns = clock.realtime_ns(state.stamp);
+    const std::int64_t time_ns = clock.axis_ns(state.stamp);
     if (state.is_open != 0) {
       segment.open_ns = time_ns;
       segment.open_cause = state.cause;

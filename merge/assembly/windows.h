@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "agent/spool/state_record.h"
-#include "merge/clock/wall_clock.h"
+#include "merge/clock/axis_clock.h"
 #include "merge/rundir/spool_trace.h"
 
 namespace jaxprof::assembly {
@@ -23,7 +23,7 @@ struct Segment {
 };
 
 // By number.
-std::vector<Segment> segments_of(const rundir::SpoolTrace& trace, const clock::WallClockModel& clock);
+std::vector<Segment> segments_of(const rundir::SpoolTrace& trace, const clock::AxisClock& clock);
 
 // Does [start, end] touch one of them? True also where there are none: older spools do not tell.
 bool is_in_window(const std::vector<Segment>& segments, std::int64_t start_ns, std::int64_t end_ns);

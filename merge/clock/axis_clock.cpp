@@ -1,4 +1,4 @@
-#include "merge/clock/wall_clock.h"
+#include "merge/clock/axis_clock.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ constexpr std::int64_t kStepFloorNs = 1'000'000;
 constexpr std::int64_t kLastRawNs = std::int64_t{1} << 60;
 
 bool is_plausible(const spool::AnchorRecord& anchor) {
-  return anchor.realtime_ns >= 0 && anchor.realtime_ns <= WallClockModel::kLastNs && anchor.monotonic_raw_ns >= 0 &&
+  return anchor.realtime_ns >= 0 && anchor.realtime_ns <= AxisClock::kLastNs && anchor.monotonic_raw_ns >= 0 &&
          anchor.monotonic_raw_ns <= kLastRawNs;
 }
 
@@ -53,45 +53,71 @@ std::vector<spool::AnchorRecord> thin(std::span<const spool::AnchorRecord> sorte
   return kept;
 }
 
-}  // namespace
-
-WallClockModel WallClockModel::fit(std::span<const spool::AnchorRecord> anchors) {
-  WallClockModel model;
-  std::vector<spool::AnchorRecord> sorted = put_in_order(anchors);
-  if (sorted.empty()) return model;
-
+// Takes the steps out of the anchors' wall clock.
+std::vector<WallClockStep> take_out_steps(std::vector<spool::AnchorRecord>* sorted) {
+  std::vector<WallClockStep> steps;
   std::int64_t step_sum_ns = 0;
-  std::int64_t previous_offset_ns = sorted.front().realtime_ns - sorted.front().monotonic_raw_ns;
-  std::int64_t previous_raw_ns = sorted.front().monotonic_raw_ns;
-  for (spool::AnchorRecord& anchor : sorted) {
+  std::int64_t previous_offset_ns = sorted->front().realtime_ns - sorted->front().monotonic_raw_ns;
+  std::int64_t previous_raw_ns = sorted->front().monotonic_raw_ns;
+  for (spool::AnchorRecord& anchor : *sorted) {
     const std::int64_t offset_ns = anchor.realtime_ns - anchor.monotonic_raw_ns;
     const std::int64_t change_ns = offset_ns - previous_offset_ns;
     const auto limit_ns =
         kStepFloorNs + std::llround(kMaxSlew * static_cast<double>(anchor.monotonic_raw_ns - previous_raw_ns));
     if (std::abs(change_ns) > limit_ns) {
       step_sum_ns += change_ns;
-      model.steps_.push_back({anchor.realtime_ns, change_ns});
+      steps.push_back({anchor.realtime_ns, change_ns});
     }
     previous_offset_ns = offset_ns;
     previous_raw_ns = anchor.monotonic_raw_ns;
-    anchor.realtime_ns = std::clamp(anchor.realtime_ns - step_sum_ns, std::int64_t{0}, kLastNs);
+    anchor.realtime_ns = std::clamp(anchor.realtime_ns - step_sum_ns, std::int64_t{0}, AxisClock::kLastNs);
   }
+  return steps;
+}
 
-  const std::vector<spool::AnchorRecord> kept = thin(sorted);
-  for (const spool::AnchorRecord& anchor : kept) model.knots_.push_back({anchor.counter, anchor.realtime_ns, 1.0});
-  for (std::size_t i = 0; i + 1 < model.knots_.size(); ++i) {
-    Knot& knot = model.knots_[i];
-    const Knot& next = model.knots_[i + 1];
+}  // namespace
+
+AxisClock AxisClock::fit(std::span<const spool::AnchorRecord> anchors) {
+  AxisClock clock;
+  std::vector<spool::AnchorRecord> sorted = put_in_order(anchors);
+  if (sorted.empty()) return clock;
+  clock.steps_ = take_out_steps(&sorted);
+  clock.draw_through(sorted);
+  return clock;
+}
+
+AxisClock AxisClock::fit(std::span<const spool::AnchorRecord> anchors,
+                         const std::function<std::int64_t(std::int64_t raw_ns)>& axis_of_raw) {
+  AxisClock clock;
+  std::vector<spool::AnchorRecord> sorted = put_in_order(anchors);
+  if (sorted.empty()) return clock;
+  clock.steps_ = take_out_steps(&sorted);
+  for (spool::AnchorRecord& anchor : sorted) {
+    anchor.realtime_ns = std::clamp(axis_of_raw(anchor.monotonic_raw_ns), std::int64_t{0}, kLastNs);
+  }
+  clock.draw_through(sorted);
+  return clock;
+}
+
+// `anchors` are in order, and each one's realtime_ns is where it lies on the axis.
+void AxisClock::draw_through(std::span<const spool::AnchorRecord> anchors) {
+  const std::vector<spool::AnchorRecord> kept = thin(anchors);
+  for (const spool::AnchorRecord& anchor : kept) knots_.push_back({anchor.counter, anchor.realtime_ns, 1.0});
+  for (std::size_t i = 0; i + 1 < knots_.size(); ++i) {
+    Knot& knot = knots_[i];
+    const Knot& next = knots_[i + 1];
     const double slope =
-        static_cast<double>(next.realtime_ns - knot.realtime_ns) / static_cast<double>(next.counter - knot.counter);
+        static_cast<double>(next.axis_ns - knot.axis_ns) / static_cast<double>(next.counter - knot.counter);
     // Two anchors microseconds apart can come out flat or backwards; time never does.
     knot.ns_per_tick = std::max(slope, 1e-6);
   }
-  if (model.knots_.size() > 1) model.knots_.back().ns_per_tick = model.knots_[model.knots_.size() - 2].ns_per_tick;
-  return model;
+  if (knots_.size() > 1) knots_.back().ns_per_tick = knots_[knots_.size() - 2].ns_per_tick;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    reading_error_ns_ = std::max(reading_error_ns_, static_cast<double>(kept[i].bracket) * knots_[i].ns_per_tick / 2);
+  }
 }
 
-std::int64_t WallClockModel::realtime_ns(std::uint64_t counter) const {
+std::int64_t AxisClock::axis_ns(std::uint64_t counter) const {
   auto after = std::upper_bound(knots_.begin(), knots_.end(), counter,
                                 [](std::uint64_t value, const Knot& knot) { return value < knot.counter; });
   const Knot& knot = after == knots_.begin() ? *after : *(after - 1);
@@ -101,7 +127,7 @@ std::int64_t WallClockModel::realtime_ns(std::uint64_t counter) const {
   const double ns = std::clamp(static_cast<double>(ticks) * knot.ns_per_tick, -static_cast<double>(kLastNs),
                                static_cast<double>(kLastNs));
   // At most 2^62 - 1 and 2^62, so the sum fits.
-  return std::clamp(knot.realtime_ns + static_cast<std::int64_t>(std::llround(ns)), std::int64_t{0}, kLastNs);
+  return std::clamp(knot.axis_ns + static_cast<std::int64_t>(std::llround(ns)), std::int64_t{0}, kLastNs);
 }
 
 }  // namespace jaxprof::clock

@@ -18,7 +18,7 @@ constexpr std::int64_t kStepFloorNs = 50'000;
 
 // CUPTI's clock cannot show more; keeps differences within 64 bits.
 bool is_plausible(std::int64_t gpu_ns) {
-  return gpu_ns > 0 && gpu_ns <= WallClockModel::kLastNs;
+  return gpu_ns > 0 && gpu_ns <= AxisClock::kLastNs;
 }
 
 std::uint64_t median_bracket(std::span<const spool::GpuClockState> readings) {
@@ -57,16 +57,16 @@ GpuClockModel GpuClockModel::through(const std::vector<Knot>& knots) {
         continue;
       }
       model.pieces_.back().until_ns = knot.axis_ns;
-      model.pieces_.push_back({{knot}, before.axis_ns, WallClockModel::kLastNs});
+      model.pieces_.push_back({{knot}, before.axis_ns, AxisClock::kLastNs});
       continue;
     }
-    model.pieces_.push_back({{knot}, 0, WallClockModel::kLastNs});
+    model.pieces_.push_back({{knot}, 0, AxisClock::kLastNs});
   }
   model.measure_residual();
   return model;
 }
 
-GpuClockModel GpuClockModel::fit(std::span<const spool::GpuClockState> readings, const WallClockModel& wall) {
+GpuClockModel GpuClockModel::fit(std::span<const spool::GpuClockState> readings, const AxisClock& wall) {
   if (readings.empty()) return through({});
   const std::uint64_t median = median_bracket(readings);
   std::vector<spool::GpuClockState> kept;
@@ -75,18 +75,18 @@ GpuClockModel GpuClockModel::fit(std::span<const spool::GpuClockState> readings,
   });
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.counter < b.counter; });
   std::vector<Knot> knots;
-  for (const spool::GpuClockState& reading : kept) knots.push_back({reading.gpu_ns, wall.realtime_ns(reading.counter)});
+  for (const spool::GpuClockState& reading : kept) knots.push_back({reading.gpu_ns, wall.axis_ns(reading.counter)});
   return through(knots);
 }
 
-GpuClockModel GpuClockModel::fit(std::span<const spool::AnchorRecord> anchors, const WallClockModel& wall) {
+GpuClockModel GpuClockModel::fit(std::span<const spool::AnchorRecord> anchors, const AxisClock& wall) {
   std::vector<spool::AnchorRecord> sorted;
   std::copy_if(anchors.begin(), anchors.end(), std::back_inserter(sorted),
                [](const spool::AnchorRecord& anchor) { return is_plausible(anchor.realtime_ns); });
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.counter < b.counter; });
   std::vector<Knot> knots;
   for (const spool::AnchorRecord& anchor : sorted) {
-    knots.push_back({anchor.realtime_ns, wall.realtime_ns(anchor.counter)});
+    knots.push_back({anchor.realtime_ns, wall.axis_ns(anchor.counter)});
   }
   return through(knots);
 }
@@ -103,8 +103,8 @@ void GpuClockModel::measure_residual() {
 }
 
 GpuClockModel::Instant GpuClockModel::at(std::int64_t gpu_ns) const {
-  gpu_ns = std::clamp(gpu_ns, std::int64_t{0}, WallClockModel::kLastNs);
-  const auto held = [](std::int64_t axis_ns) { return std::clamp(axis_ns, std::int64_t{0}, WallClockModel::kLastNs); };
+  gpu_ns = std::clamp(gpu_ns, std::int64_t{0}, AxisClock::kLastNs);
+  const auto held = [](std::int64_t axis_ns) { return std::clamp(axis_ns, std::int64_t{0}, AxisClock::kLastNs); };
   if (pieces_.size() == 1) return {held(pieces_.front().axis_ns(gpu_ns)), false};
   Instant found;
   std::int64_t least_miss_ns = std::numeric_limits<std::int64_t>::max();

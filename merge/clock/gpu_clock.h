@@ -11,23 +11,23 @@
 
 #include "agent/spool/block.h"
 #include "agent/spool/state_record.h"
-#include "merge/clock/wall_clock.h"
+#include "merge/clock/axis_clock.h"
 
 namespace jaxprof::clock {
 
 class GpuClockModel {
  public:
   struct Instant {
-    std::int64_t axis_ns = 0;  // as WallClockModel::realtime_ns
+    std::int64_t axis_ns = 0;  // as AxisClock::realtime_ns
     bool is_ambiguous = false;
   };
 
   // From readings of one process, in any order; `wall` is of its node and valid. Readings that took much longer than
   // most are left out.
-  static GpuClockModel fit(std::span<const spool::GpuClockState> readings, const WallClockModel& wall);
+  static GpuClockModel fit(std::span<const spool::GpuClockState> readings, const AxisClock& wall);
   // Without readings (the process was killed before the first): CUPTI's clock is taken for CLOCK_REALTIME, which the
   // anchors have.
-  static GpuClockModel fit(std::span<const spool::AnchorRecord> anchors, const WallClockModel& wall);
+  static GpuClockModel fit(std::span<const spool::AnchorRecord> anchors, const AxisClock& wall);
 
   bool is_valid() const { return !pieces_.empty(); }
   // Only if is_valid(). `gpu_ns` is a stamp of CUPTI's clock, ns.

@@ -24,6 +24,9 @@ Result<NodeTrace> NodeTrace::load(const std::string& path) {
       case spool::BlockKind::kSamples:
         trace.sample_blocks_.push_back(block.payload);
         break;
+      case spool::BlockKind::kClock:
+        trace.clock_.add_block(block.payload);
+        break;
       case spool::BlockKind::kFooter:
         trace.has_footer_ = true;
         break;
@@ -101,8 +104,8 @@ bool NodeTrace::take(StateKind kind, Record record) {
       ticks_ = state;
       return true;
     }
-    default:  // strings, which are read already; and kinds of newer versions
-      return true;
+    default:  // strings, which are read already; clocks; and kinds of newer versions
+      return clock_.take(kind, record, [this](spool::StringId id) { return text(id); });
   }
 }
 

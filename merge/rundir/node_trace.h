@@ -16,6 +16,7 @@
 #include "agent/spool/node_record.h"
 #include "agent/spool/sample_codec.h"
 #include "agent/spool/spool_reader.h"
+#include "merge/rundir/clock_records.h"
 
 namespace jaxprof::rundir {
 
@@ -91,6 +92,7 @@ class NodeTrace {
   const std::vector<NodeLine>& notes() const { return notes_; }
   // The last that were told.
   const std::optional<spool::NodeTicksState>& ticks() const { return ticks_; }
+  const ClockRecords& clock() const { return clock_; }
 
   // Visits every row, in the order of reading. The row lives as long as the call.
   using Visit = std::function<void(const NodeStream& stream, const spool::SampleRow& row)>;
@@ -122,6 +124,7 @@ class NodeTrace {
   std::vector<NodeEvent> events_;
   std::vector<NodeLine> notes_;
   std::optional<spool::NodeTicksState> ticks_;
+  ClockRecords clock_;
   std::optional<spool::SpoolReader> reader_;  // keeps the mapping that the blocks point into
   std::vector<Record> sample_blocks_;
 };

@@ -134,6 +134,15 @@ enum class WindowCause : std::uint8_t {
 enum class Timing : std::uint8_t { kCupti, kEnqueue, kMissing = 255 };
 enum class JoinPath : std::uint8_t { kExternal, kScope, kGraph, kOrder, kMissing = 255 };
 enum class NicSource : std::uint8_t { kNone, kNetlink, kSysfs, kNetdev, kMissing = 255 };
+enum class ClockMethod : std::uint8_t {
+  kReference,
+  kUdpKernelStamps,
+  kUdpUserStamps,
+  kWallClock,
+  kWallClockUnknown,
+  kMissing = 255
+};
+enum class ClockStepKind : std::uint8_t { kWallClockSet, kClockSource, kRawJump, kMissing = 255 };
 enum class TaskState : std::uint8_t { kProfiled, kUnprofiled, kNoAgent, kMissingTask, kFailed, kMissing = 255 };
 
 // `words` are the names in the file, position = value; `type_name` is the name below /types.
@@ -183,6 +192,9 @@ JAXPROF_ENUM_WORDS(WindowCause, "window_cause", "attach", "delay", "profiler", "
 JAXPROF_ENUM_WORDS(Timing, "timing", "cupti", "enqueue");
 JAXPROF_ENUM_WORDS(JoinPath, "join_path", "external", "scope", "graph", "order");
 JAXPROF_ENUM_WORDS(NicSource, "nic_source", "none", "netlink", "sysfs", "netdev");
+JAXPROF_ENUM_WORDS(ClockMethod, "clock_method", "reference", "udp_kernel_stamps", "udp_user_stamps", "wall_clock",
+                   "wall_clock_unknown");
+JAXPROF_ENUM_WORDS(ClockStepKind, "clock_step", "wall_clock_set", "clock_source", "raw_jump");
 #undef JAXPROF_ENUM_WORDS
 
 template <typename E>

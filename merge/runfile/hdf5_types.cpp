@@ -71,7 +71,9 @@ Status commit_enums(hid_t file) {
       .and_then([file] { return commit_enum<WindowCause>(file); })
       .and_then([file] { return commit_enum<Timing>(file); })
       .and_then([file] { return commit_enum<JoinPath>(file); })
-      .and_then([file] { return commit_enum<NicSource>(file); });
+      .and_then([file] { return commit_enum<NicSource>(file); })
+      .and_then([file] { return commit_enum<ClockMethod>(file); })
+      .and_then([file] { return commit_enum<ClockStepKind>(file); });
 }
 
 }  // namespace jaxprof::runfile

@@ -103,7 +103,9 @@ Status write_root(hid_t file, const RunAttributes& attributes) {
 
 Status write_all(hid_t file, ChunkPool& pool, const RunTables& run) {
   auto status = commit_enums(file);
-  if (status) status = make_group(file, "/job");  // H5TBmake_table makes no groups
+  for (const char* group : {"/job", "/clock"}) {  // H5TBmake_table makes no groups
+    if (status) status = make_group(file, group);
+  }
   if (status) status = write_strings(file, run.strings);
   for_each_table(run, [&](const auto& table) {
     if (status) status = write_table(file, pool, table);

@@ -1,6 +1,6 @@
 // A whole run in memory, as the merge hands it to the writer and the reader hands it to a study: one struct a table,
 // one vector a column, row i of a table is element i of each of its vectors. No HDF5 here. What each column means,
-// its unit and its missing value stand in schema.h, gpu_schema.h and node_schema.h, once; table_rows.h adds rows that
+// its unit and its missing value stand in schema.h and the headers that it includes, once; table_rows.h adds rows that
 // start out all missing.
 //
 // All times are int64 ns on the run's time axis, relative to RunAttributes::epoch_unix_ns, and never negative.
@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "merge/runfile/clock_tables.h"
 #include "merge/runfile/counter_table.h"
 #include "merge/runfile/enums.h"
 #include "merge/runfile/gpu_tables.h"
@@ -65,6 +66,7 @@ struct RunAttributes {
   std::string cmdline;
   std::string clock_method = "wall_clock";
   double clock_bound_ns = std::numeric_limits<double>::quiet_NaN();  // NaN: unknown
+  double clock_sigma_ns = std::numeric_limits<double>::quiet_NaN();  // NaN: unknown
   std::string selection;
   std::string output_template;
   std::string step_marker;  // "" if the spools do not say
@@ -269,9 +271,10 @@ inline constexpr std::uint16_t kCallOnSeveralGpus = 1;  // its group's work is, 
 inline constexpr std::uint16_t kInstancePartial = 1;   // n_seen < n_ranks
 inline constexpr std::uint16_t kInstanceGrouped = 2;   // a member ran in one kernel with other calls
 inline constexpr std::uint16_t kInstanceMismatch = 4;  // members disagree on type, size or reduction
-// Members on several nodes whose clocks have no known bound: first, last and last_member are only what those clocks
-// say.
+// Members are on several nodes, and their clocks cannot tell who was first and last: they are apart by no more than
+// three sigma, or nobody knows how far the clocks are.
 inline constexpr std::uint16_t kInstanceUnresolved = 8;
+inline constexpr std::uint16_t kInstanceCertain = 16;  // members are apart by more than the clocks can be
 
 // /collectives, ordered by (comm, seq, coll, capture, replay): one row a matched instance; its members' rows of
 // /events/nccl are [member_offset[i], member_offset[i + 1]) of event_row, in order of communicator rank.
@@ -296,6 +299,8 @@ struct CollectiveTable {
   std::vector<std::uint64_t> capture;
   std::vector<std::uint64_t> replay;
   std::vector<std::int32_t> last_arrival;
+  std::vector<double> clock_sigma_ns;
+  std::vector<double> clock_bound_ns;
 };
 struct CollectiveMemberTable {
   std::vector<std::uint64_t> event_row;
@@ -352,6 +357,15 @@ struct RunTables {
   std::vector<std::uint64_t> collective_member_offset{0};
   CollectiveMemberTable collective_members;
   DiagnosticTable diagnostics;
+  ClockNodeTable clock_nodes;
+  ClockLinkTable clock_links;
+  ClockBurstTable clock_bursts;
+  ClockAnchorTable clock_anchors;
+  ClockDisciplineTable clock_discipline;
+  ClockStepTable clock_steps;
+  ClockModelTable clock_model;
+  std::vector<std::uint64_t> clock_model_offset{0};
+  ClockAuditTable clock_audit;
   std::vector<CounterTable> counters;  // by driver; GPUs last
 };
 

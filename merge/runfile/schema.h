@@ -1,13 +1,14 @@
 // A file format drifts when its writer, its reader and its description each spell a dataset's name. This header is the
-// one place that does, with gpu_schema.h for what GPUs did, node_schema.h for nodes and what is in them, and
-// counter_schema.h for samples: for every table of run_tables.h it lists the columns with the name in the file, the
-// unit, the meaning and the missing value. The element type is that of the vector, so it cannot disagree. Writer,
-// reader and checks visit these lists; a test compares FORMAT.md with them. How the columns lie in HDF5 is not said
-// here.
+// one place that does, with gpu_schema.h for what GPUs did, node_schema.h for nodes and what is in them,
+// clock_schema.h for clocks, and counter_schema.h for samples: for every table of run_tables.h it lists the columns
+// with the name in the file, the unit, the meaning and the missing value. The element type is that of the vector, so it
+// cannot disagree. Writer, reader and checks visit these lists; a test compares FORMAT.md with them. How the columns
+// lie in HDF5 is not said here.
 //
 // A visitor of for_each_column is called as visit(ColumnSpec<T>, std::vector<T>&), in the order of the file.
 #pragma once
 
+#include "merge/runfile/clock_schema.h"
 #include "merge/runfile/column_spec.h"
 #include "merge/runfile/counter_schema.h"
 #include "merge/runfile/gpu_schema.h"
@@ -17,7 +18,7 @@
 namespace jaxprof::runfile {
 
 inline constexpr std::string_view kSchemaName = "jaxprof/1";
-inline constexpr std::string_view kSchemaVersion = "1.2.0";
+inline constexpr std::string_view kSchemaVersion = "1.3.0";
 
 template <Is<TaskTable> Table>
 void for_each_column(Table& t, auto&& visit) {
@@ -179,8 +180,7 @@ void for_each_column(Table& t, auto&& visit) {
         t.first_enqueue_ns);
   visit(ColumnSpec{"last_enqueue_ns", "ns", "last host enqueue, on the run's time axis", kNoTime}, t.last_enqueue_ns);
   visit(ColumnSpec{"last_member", "1",
-                   "communicator rank with the last host enqueue; if unresolved, only what the wall clocks say",
-                   kNoNumber},
+                   "communicator rank with the last host enqueue; if unresolved, only what the clocks say", kNoNumber},
         t.last_member);
   visit(ColumnSpec{"first_start_ns", "ns", "first kernel start, on the run's time axis", kNoTime}, t.first_start_ns);
   visit(ColumnSpec{"last_start_ns", "ns", "last kernel start, on the run's time axis", kNoTime}, t.last_start_ns);
@@ -193,9 +193,13 @@ void for_each_column(Table& t, auto&& visit) {
         t.capture);
   visit(ColumnSpec{"replay", "1", "which replay of a CUDA graph, from 0", kNoRow}, t.replay);
   visit(ColumnSpec{"last_arrival", "1",
-                   "communicator rank with the last kernel start; if unresolved, only what the wall clocks say",
-                   kNoNumber},
+                   "communicator rank with the last kernel start; if unresolved, only what the clocks say", kNoNumber},
         t.last_arrival);
+  visit(ColumnSpec{"clock_sigma_ns", "ns", "likely error between the two members' clocks that are the least certain",
+                   kNoReal},
+        t.clock_sigma_ns);
+  visit(ColumnSpec{"clock_bound_ns", "ns", "error between two members' clocks at most; 0 on one node", kNoReal},
+        t.clock_bound_ns);
 }
 
 template <Is<CollectiveMemberTable> Table>
@@ -285,6 +289,14 @@ void for_each_table(Run& run, auto&& visit) {
   visit(run.collectives);
   visit(run.collective_members);
   visit(run.diagnostics);
+  visit(run.clock_nodes);
+  visit(run.clock_links);
+  visit(run.clock_bursts);
+  visit(run.clock_anchors);
+  visit(run.clock_discipline);
+  visit(run.clock_steps);
+  visit(run.clock_model);
+  visit(run.clock_audit);
 }
 
 // Calls visit(OffsetSpec, std::vector<std::uint64_t>& offset, n_parts, n_rows): what the offsets must agree with.
@@ -312,6 +324,8 @@ void for_each_offset(Run& run, auto&& visit) {
         run.processes.process.size(), run.steps.start_ns.size());
   visit(OffsetSpec{"/collectives/member_offset", "position in event_row", "first member of each instance"},
         run.collective_member_offset, run.collectives.comm.size(), run.collective_members.event_row.size());
+  visit(OffsetSpec{"/clock/model/node_offset", "row of /clock/model", "first knot of each node"},
+        run.clock_model_offset, run.nodes.node.size(), run.clock_model.raw_ns.size());
 }
 
 // Calls visit(AttributeSpec, field&) for every attribute of the root group that a run brings along. The writer adds
@@ -333,6 +347,7 @@ void for_each_attribute(Attributes& a, auto&& visit) {
   visit(AttributeSpec{"cmdline", "text", "command of the job"}, a.cmdline);
   visit(AttributeSpec{"clock_method", "text", "how the nodes' clocks were aligned"}, a.clock_method);
   visit(AttributeSpec{"clock_bound_ns", "ns", "bound of the error between nodes, NaN if unknown"}, a.clock_bound_ns);
+  visit(AttributeSpec{"clock_sigma_ns", "ns", "likely error between nodes, NaN if unknown"}, a.clock_sigma_ns);
   visit(AttributeSpec{"selection", "text", "which ranks were traced"}, a.selection);
   visit(AttributeSpec{"output_template", "text", "the -o template"}, a.output_template);
   visit(AttributeSpec{"step_marker", "text",

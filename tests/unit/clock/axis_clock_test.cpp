@@ -1,4 +1,4 @@
-#include "merge/clock/wall_clock.h"
+#include "merge/clock/axis_clock.h"
 
 #include <gtest/gtest.h>
 
@@ -41,24 +41,24 @@ class Node {
 };
 
 // How far the model is from the truth, ns.
-double error_ns(const WallClockModel& model, std::uint64_t counter, std::int64_t wall_ns) {
-  return static_cast<double>(model.realtime_ns(counter) - wall_ns);
+double error_ns(const AxisClock& model, std::uint64_t counter, std::int64_t wall_ns) {
+  return static_cast<double>(model.axis_ns(counter) - wall_ns);
 }
 
-TEST(WallClock, MapsNothingWithoutAnchors) {
-  EXPECT_FALSE(WallClockModel::fit({}).is_valid());
+TEST(AxisClock, MapsNothingWithoutAnchors) {
+  EXPECT_FALSE(AxisClock::fit({}).is_valid());
 }
 
-TEST(WallClock, OneAnchorCountsTicksAsNanoseconds) {
+TEST(AxisClock, OneAnchorCountsTicksAsNanoseconds) {
   const std::vector<AnchorRecord> anchors = {{1000, 5, kEpoch, 5, 10}};
-  const WallClockModel model = WallClockModel::fit(anchors);
+  const AxisClock model = AxisClock::fit(anchors);
   ASSERT_TRUE(model.is_valid());
-  EXPECT_EQ(model.realtime_ns(1000), kEpoch);
-  EXPECT_EQ(model.realtime_ns(1300), kEpoch + 300);
-  EXPECT_EQ(model.realtime_ns(400), kEpoch - 600);
+  EXPECT_EQ(model.axis_ns(1000), kEpoch);
+  EXPECT_EQ(model.axis_ns(1300), kEpoch + 300);
+  EXPECT_EQ(model.axis_ns(400), kEpoch - 600);
 }
 
-TEST(WallClock, IsExactAtAnchorsAndBetweenThemOnASteadyClock) {
+TEST(AxisClock, IsExactAtAnchorsAndBetweenThemOnASteadyClock) {
   Node node;
   std::vector<AnchorRecord> anchors;
   std::vector<std::pair<std::uint64_t, std::int64_t>> truth;
@@ -67,25 +67,25 @@ TEST(WallClock, IsExactAtAnchorsAndBetweenThemOnASteadyClock) {
     truth.emplace_back(node.counter(), node.wall_ns());
     node.advance(kSecond / 10);
   }
-  const WallClockModel model = WallClockModel::fit(anchors);
+  const AxisClock model = AxisClock::fit(anchors);
   for (const auto& [counter, wall_ns] : truth) ASSERT_NEAR(error_ns(model, counter, wall_ns), 0, 2);
   EXPECT_TRUE(model.steps().empty());
 }
 
-TEST(WallClock, TakesAnchorsInAnyOrderAndTwice) {
+TEST(AxisClock, TakesAnchorsInAnyOrderAndTwice) {
   Node node;
   std::vector<AnchorRecord> anchors;
   for (int i = 0; i < 50; ++i, node.advance(kSecond)) anchors.push_back(node.anchor());
-  const WallClockModel sorted = WallClockModel::fit(anchors);
+  const AxisClock sorted = AxisClock::fit(anchors);
   anchors.insert(anchors.end(), anchors.begin(), anchors.begin() + 20);
   std::shuffle(anchors.begin(), anchors.end(), std::mt19937(6));
-  const WallClockModel shuffled = WallClockModel::fit(anchors);
+  const AxisClock shuffled = AxisClock::fit(anchors);
   for (const AnchorRecord& anchor : anchors) {
-    EXPECT_EQ(shuffled.realtime_ns(anchor.counter + 12345), sorted.realtime_ns(anchor.counter + 12345));
+    EXPECT_EQ(shuffled.axis_ns(anchor.counter + 12345), sorted.axis_ns(anchor.counter + 12345));
   }
 }
 
-TEST(WallClock, FollowsAnyDriftWithin500Ppm) {
+TEST(AxisClock, FollowsAnyDriftWithin500Ppm) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> ppm(-500, 500);
   for (int round = 0; round < 30; ++round) {
@@ -102,14 +102,14 @@ TEST(WallClock, FollowsAnyDriftWithin500Ppm) {
       }
     }
     anchors.push_back(node.anchor());
-    const WallClockModel model = WallClockModel::fit(anchors);
+    const AxisClock model = AxisClock::fit(anchors);
     EXPECT_TRUE(model.steps().empty());
     // Anchors are up to two seconds apart after thinning, and the drift changes by 1000 ppm at worst in between.
     for (const auto& [counter, wall_ns] : truth) ASSERT_NEAR(error_ns(model, counter, wall_ns), 0, 600'000);
   }
 }
 
-TEST(WallClock, NeverRunsBackwards) {
+TEST(AxisClock, NeverRunsBackwards) {
   std::mt19937_64 random(8);
   for (int round = 0; round < 200; ++round) {
     Node node;
@@ -119,19 +119,19 @@ TEST(WallClock, NeverRunsBackwards) {
       if (random() % 4 == 0) node.step(static_cast<std::int64_t>(random() % 10'000'000'000) - 5'000'000'000);
       node.advance(static_cast<std::int64_t>(random() % (random() % 2 == 0 ? 3000 : 2'000'000'000)) + 1);
     }
-    const WallClockModel model = WallClockModel::fit(anchors);
+    const AxisClock model = AxisClock::fit(anchors);
     std::uint64_t counter = anchors.front().counter - 1'000'000;
-    std::int64_t before = model.realtime_ns(counter);
+    std::int64_t before = model.axis_ns(counter);
     for (int i = 0; i < 2000; ++i) {
       counter += random() % 20'000'000;
-      const std::int64_t now = model.realtime_ns(counter);
+      const std::int64_t now = model.axis_ns(counter);
       ASSERT_GE(now, before);
       before = now;
     }
   }
 }
 
-TEST(WallClock, TakesStepsOutAndReportsThem) {
+TEST(AxisClock, TakesStepsOutAndReportsThem) {
   for (const std::int64_t step_ns : {3 * kSecond, -3 * kSecond, 5'000'000L, -5'000'000L}) {
     Node node;
     Node unstepped;
@@ -144,7 +144,7 @@ TEST(WallClock, TakesStepsOutAndReportsThem) {
       node.advance(kSecond, 20);
       unstepped.advance(kSecond, 20);
     }
-    const WallClockModel model = WallClockModel::fit(anchors);
+    const AxisClock model = AxisClock::fit(anchors);
     ASSERT_EQ(model.steps().size(), 1u);
     EXPECT_NEAR(static_cast<double>(model.steps()[0].size_ns - step_ns), 0, 25'000);  // less a second's drift
     EXPECT_EQ(model.steps()[0].realtime_ns, anchors[10].realtime_ns);
@@ -152,14 +152,14 @@ TEST(WallClock, TakesStepsOutAndReportsThem) {
   }
 }
 
-TEST(WallClock, ASlewIsNoStep) {
+TEST(AxisClock, ASlewIsNoStep) {
   Node node;
   std::vector<AnchorRecord> anchors;
   for (int i = 0; i < 100; ++i, node.advance(kSecond, i < 50 ? 499 : -499)) anchors.push_back(node.anchor());
-  EXPECT_TRUE(WallClockModel::fit(anchors).steps().empty());
+  EXPECT_TRUE(AxisClock::fit(anchors).steps().empty());
 }
 
-TEST(WallClock, ReachesBeyondItsAnchorsByTheNearestRate) {
+TEST(AxisClock, ReachesBeyondItsAnchorsByTheNearestRate) {
   Node node;
   std::vector<AnchorRecord> anchors;
   const std::uint64_t before = node.counter();
@@ -167,13 +167,13 @@ TEST(WallClock, ReachesBeyondItsAnchorsByTheNearestRate) {
   node.advance(kSecond);
   for (int i = 0; i < 5; ++i, node.advance(kSecond)) anchors.push_back(node.anchor());
   node.advance(kSecond);
-  const WallClockModel model = WallClockModel::fit(anchors);
+  const AxisClock model = AxisClock::fit(anchors);
   EXPECT_NEAR(error_ns(model, before, before_ns), 0, 5);
   EXPECT_NEAR(error_ns(model, node.counter(), node.wall_ns()), 0, 5);
 }
 
 // Anchors come from files; a damaged one must not be undefined behaviour.
-TEST(WallClock, SurvivesAnchorsOfAnyValue) {
+TEST(AxisClock, SurvivesAnchorsOfAnyValue) {
   std::mt19937_64 random(9);
   const std::int64_t extremes[] = {INT64_MIN, -1, 0, 1, INT64_MAX};
   for (int round = 0; round < 2000; ++round) {
@@ -182,12 +182,12 @@ TEST(WallClock, SurvivesAnchorsOfAnyValue) {
       const auto any = [&] { return random() % 2 == 0 ? extremes[random() % 5] : static_cast<std::int64_t>(random()); };
       anchors.push_back({static_cast<std::uint64_t>(any()), any(), any(), any(), random()});
     }
-    const WallClockModel model = WallClockModel::fit(anchors);
+    const AxisClock model = AxisClock::fit(anchors);
     if (!model.is_valid()) continue;
     for (const std::uint64_t counter : {std::uint64_t{0}, random(), UINT64_MAX}) {
-      const std::int64_t ns = model.realtime_ns(counter);
+      const std::int64_t ns = model.axis_ns(counter);
       EXPECT_GE(ns, 0);
-      EXPECT_LE(ns, WallClockModel::kLastNs);
+      EXPECT_LE(ns, AxisClock::kLastNs);
     }
   }
 }

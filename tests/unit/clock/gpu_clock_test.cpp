@@ -13,12 +13,12 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kAxis = 1000 * kSecond;  // where counter 0 lies
 
 // The axis: one tick is one nanosecond.
-WallClockModel wall() {
+AxisClock wall() {
   std::vector<spool::AnchorRecord> anchors;
   for (std::int64_t s = 0; s <= 100; s += 10) {
     anchors.push_back({static_cast<std::uint64_t>(s * kSecond), s * kSecond, kAxis + s * kSecond, s * kSecond, 20});
   }
-  return WallClockModel::fit(anchors);
+  return AxisClock::fit(anchors);
 }
 
 spool::GpuClockState reading(std::int64_t axis_ns, std::int64_t gpu_ns, std::uint64_t bracket = 100) {
@@ -130,7 +130,7 @@ TEST(GpuClock, WithoutReadingsTheWallClockStandsForIt) {
 }
 
 TEST(GpuClock, HostileReadingsStayWithinTheAxis) {
-  const std::int64_t last = WallClockModel::kLastNs;
+  const std::int64_t last = AxisClock::kLastNs;
   for (const std::int64_t gpu_ns : {std::int64_t{1}, last, kAxis}) {
     const auto model = GpuClockModel::fit(
         std::vector<spool::GpuClockState>{reading(kAxis, gpu_ns), reading(kAxis + kSecond, last)}, wall());

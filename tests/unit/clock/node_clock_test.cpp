@@ -18,7 +18,7 @@ TEST(NodeClock, FollowsItsOwnAnchorsWhereThereIsNoProcess) {
   const std::vector<spool::AnchorRecord> anchors = {anchor(10, 1000), anchor(20, 1010)};
   const NodeClock clock = NodeClock::fit(anchors, std::nullopt);
   ASSERT_TRUE(clock.is_valid());
-  EXPECT_EQ(clock.realtime_ns(15 * kSecond), 1005 * kSecond);
+  EXPECT_EQ(clock.axis_ns(15 * kSecond), 1005 * kSecond);
 }
 
 // The wall clock was set by 60 s before the processes began: theirs is the scale from after it.
@@ -26,10 +26,10 @@ TEST(NodeClock, AgreesWithTheProcessesAfterAStepThatTheyDidNotSee) {
   const std::vector<spool::AnchorRecord> anchors = {anchor(10, 1000), anchor(20, 1010), anchor(21, 1071),
                                                     anchor(30, 1080)};
   const NodeClock alone = NodeClock::fit(anchors, std::nullopt);
-  EXPECT_EQ(alone.realtime_ns(25 * kSecond), 1015 * kSecond);
+  EXPECT_EQ(alone.axis_ns(25 * kSecond), 1015 * kSecond);
   const NodeClock clock = NodeClock::fit(anchors, ClockReference{25 * kSecond, 1075 * kSecond});
-  EXPECT_EQ(clock.realtime_ns(25 * kSecond), 1075 * kSecond);
-  EXPECT_EQ(clock.realtime_ns(15 * kSecond), 1065 * kSecond) << "the axis is not torn";
+  EXPECT_EQ(clock.axis_ns(25 * kSecond), 1075 * kSecond);
+  EXPECT_EQ(clock.axis_ns(15 * kSecond), 1065 * kSecond) << "the axis is not torn";
 }
 
 TEST(NodeClock, IsNotValidWithoutAnchors) {
@@ -39,8 +39,8 @@ TEST(NodeClock, IsNotValidWithoutAnchors) {
 TEST(NodeClock, NeverLeavesTheRangeThatCanBeSubtracted) {
   const std::vector<spool::AnchorRecord> anchors = {anchor(10, 1000), anchor(20, 1010)};
   const NodeClock clock = NodeClock::fit(anchors, ClockReference{10 * kSecond, 0});
-  EXPECT_EQ(clock.realtime_ns(5 * kSecond), 0);
-  EXPECT_LE(clock.realtime_ns(UINT64_MAX), WallClockModel::kLastNs);
+  EXPECT_EQ(clock.axis_ns(5 * kSecond), 0);
+  EXPECT_LE(clock.axis_ns(UINT64_MAX), AxisClock::kLastNs);
 }
 
 }  // namespace

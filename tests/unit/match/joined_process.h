@@ -22,12 +22,12 @@ constexpr std::uint64_t gpu(std::uint64_t stamp) {
 class JoinedProcess {
  public:
   explicit JoinedProcess(const Recording& recording) : process_(recording) {
-    const auto wall = clock::WallClockModel::fit(process_.trace().anchors());
+    const auto wall = clock::AxisClock::fit(process_.trace().anchors());
     const auto clock = clock::GpuClockModel::fit(process_.trace().anchors(), wall);
     calls_ = process_.calls();
     work_ = assembly::read_gpu_work(process_.trace(), clock, {}, &strings_);
     join_ = match::join_kernels(process_.trace(), calls_, process_.plugin(), work_, strings_,
-                                [&wall](std::uint64_t stamp) { return wall.realtime_ns(stamp); });
+                                [&wall](std::uint64_t stamp) { return wall.axis_ns(stamp); });
   }
 
   const std::vector<match::NcclCall>& calls() const { return calls_.calls; }

@@ -29,7 +29,8 @@ if shutil.which("h5dump") is None:
     skip_without("hdf5-tools", "no h5dump")
 
 WRITE_SAMPLE = sys.argv.pop(1)
-COMPOUND = {"job/tasks", "job/processes", "job/devices", "job/nodes", "job/nics", "job/observers", "diagnostics"}
+COMPOUND = {"job/tasks", "job/processes", "job/devices", "job/nodes", "job/nics", "job/observers", "diagnostics",
+            "clock/nodes", "clock/links", "clock/discipline", "clock/steps", "clock/audit"}
 
 
 class ForeignReaders(unittest.TestCase):
@@ -54,7 +55,7 @@ class ForeignReaders(unittest.TestCase):
     def test_h5py_reads_the_root_attributes(self):
         attributes = self.file.attrs
         self.assertEqual(attributes["schema"], "jaxprof/1")
-        self.assertEqual(attributes["schema_version"], "1.2.0")
+        self.assertEqual(attributes["schema_version"], "1.3.0")
         self.assertEqual(attributes["complete"], 1)
         self.assertEqual(attributes["epoch_unix_ns"], 1_700_000_000_000_000_000)
         self.assertEqual(attributes["cmdline"], 'python train.py --name "ä"')

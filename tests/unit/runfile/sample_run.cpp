@@ -209,6 +209,50 @@ void add_counters(RunTables& run) {
   run.counters.push_back(std::move(gpu));
 }
 
+// The second node was compared with the first; both have a model.
+void add_clocks(RunTables& run) {
+  for (std::uint32_t node = 0; node < 2; ++node) {
+    const std::size_t row = add_row(run.clock_nodes);
+    run.clock_nodes.node[row] = node;
+    run.clock_nodes.method[row] = node == 0 ? ClockMethod::kReference : ClockMethod::kUdpKernelStamps;
+    run.clock_nodes.wall_offset_ns[row] = node == 0 ? 0 : 3'200'000;
+    run.clock_nodes.sigma_ns[row] = node == 0 ? 0 : 300;
+    run.clock_nodes.bound_ns[row] = node == 0 ? 0 : 4'200;
+    run.clock_nodes.address[row] = run.strings.intern("10.0.0.1");
+    for (std::int64_t knot = 0; knot < 2; ++knot) {
+      const std::size_t at = add_row(run.clock_model);
+      run.clock_model.raw_ns[at] = 5'000'000 * (node + 1) + 10'000'000 * knot;
+      run.clock_model.time_ns[at] = 10'000'000 * knot;
+      run.clock_model.hard_lo_ns[at] = node == 0 ? 0 : -4'200;
+      run.clock_model.hard_hi_ns[at] = node == 0 ? 0 : 4'000;
+    }
+  }
+  run.clock_model_offset = {0, 2, 4};
+  const std::size_t link = add_row(run.clock_links);
+  run.clock_links.a[link] = 0;
+  run.clock_links.b[link] = 1;
+  run.clock_links.method[link] = ClockMethod::kUdpKernelStamps;
+  run.clock_links.is_flagged[link] = 0;
+  const std::size_t burst = add_row(run.clock_bursts);
+  run.clock_bursts.link[burst] = 0;
+  run.clock_bursts.lo_ns[burst] = 4'996'000;
+  run.clock_bursts.hi_ns[burst] = 5'004'000;
+  const std::size_t anchor = add_row(run.clock_anchors);
+  run.clock_anchors.node[anchor] = 0;
+  run.clock_anchors.raw_ns[anchor] = 5'000'000;
+  const std::size_t discipline = add_row(run.clock_discipline);
+  run.clock_discipline.node[discipline] = 1;
+  run.clock_discipline.status[discipline] = 64;
+  const std::size_t step = add_row(run.clock_steps);
+  run.clock_steps.node[step] = 1;
+  run.clock_steps.time_ns[step] = 7'000'000;
+  run.clock_steps.size_ns[step] = -500'000;
+  run.clock_steps.kind[step] = ClockStepKind::kWallClockSet;
+  const std::size_t audit = add_row(run.clock_audit);
+  run.clock_audit.reference[audit] = 0;
+  run.clock_audit.n_violations[audit] = 0;
+}
+
 }  // namespace
 
 RunTables sample_run() {
@@ -270,6 +314,7 @@ RunTables sample_run() {
 
   add_gpu(run);
   add_counters(run);
+  add_clocks(run);
 
   const std::size_t loss = add_row(run.diagnostics);
   run.diagnostics.severity[loss] = Severity::kWarning;
