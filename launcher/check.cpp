@@ -114,9 +114,10 @@ class Check {
   }
 
   void check_observer() {
-    if (!wants_observer(options_, true)) return;
+    if (!wants_observer(options_, plan_, true)) return;
     const auto sampler = find_sampler(own_program_path(), env_);
-    if (!sampler) fault("network ports and GPUs would not be recorded: " + sampler.error().message);
+    if (!sampler) return fault(words_without_observer(options_, plan_) + ": " + sampler.error().message);
+    remark("clocks: " + clock_words(options_, plan_));
   }
 
   void check_spool_place() {

@@ -69,9 +69,10 @@ std::string describe_dry_run(const Options& options, const Node& node, const Lau
   }
   const auto agent = find_agent_library(own_program_path(), env);
   add("agent", agent ? *agent : "missing: " + agent.error().message);
-  if (wants_observer(options, true)) {
+  if (wants_observer(options, plan, true)) {
     const auto sampler = find_sampler(own_program_path(), env);
     add("observer", sampler ? *sampler : "missing: " + sampler.error().message);
+    add("clocks", clock_words(options, plan));
   }
   const std::string agent_path = agent ? *agent : std::string(kAgentFileName);
   const auto after = child_environment(given, agent_path, run_layout::session_path(spool), hooks);

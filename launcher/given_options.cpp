@@ -6,6 +6,7 @@
 #include "agent/base/parse_size.h"
 #include "agent/contract/condition.h"
 #include "agent/contract/output_template.h"
+#include "agent/contract/port_range.h"
 #include "launcher/inner_ranks.h"
 #include "launcher/option_words.h"
 #include "launcher/rank_from.h"
@@ -130,6 +131,14 @@ Status convert_observer(const GivenOptions& given, ObserverOptions* observer) {
   const std::string& source = observer->nic_source;
   if (!source.empty() && source != "auto" && source != "netlink" && source != "sysfs" && source != "netdev") {
     return fail(ErrorCode::kUsage, "--nic-source " + source + ": write auto, netlink, sysfs or netdev");
+  }
+  if (given.clock != "auto" && given.clock != "off") {
+    return fail(ErrorCode::kUsage, "--clock " + given.clock + ": write auto or off");
+  }
+  observer->has_clock = given.clock == "auto";
+  if (!observer->clock_ports.empty() && !parse_port_span(observer->clock_ports)) {
+    return fail(ErrorCode::kUsage,
+                "--clock-port " + observer->clock_ports + ": not a range of ports such as 40000-40099");
   }
   return {};
 }

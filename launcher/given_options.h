@@ -17,7 +17,7 @@ struct GivenOptions {
   Options options;
   std::string rank_from, ranks, local_ranks, nodes, condition, publish_rate = "64M";
   std::string sample_ranks, on_conflict = "keep", grace_s = "10", overwrite = "false", wait = "primary";
-  std::string nic_nodes = "traced", nic_hz;
+  std::string nic_nodes = "traced", nic_hz, clock = "auto";
   std::string spool_limit, margin_s = "60", step_marker = kDefaultStepMarker;
   std::vector<std::string> environment;  // of each --env-var
   WindowWords window;

@@ -4,6 +4,7 @@
 #include "agent/contract/condition.h"
 #include "agent/contract/run_layout.h"
 #include "launcher/rank_fault.h"
+#include "launcher/single_node.h"
 #include "launcher/unmatched_numbers.h"
 
 namespace jaxprof::launcher {
@@ -91,6 +92,7 @@ LaunchPlan make_launch_plan(const Options& options, const Node& node, const Env&
   plan.rank = resolve_rank(env, node.pid, options.rank_variables);
   plan.run = resolve_run(env, plan.rank, {node.host.c_str(), node.pid, node.start_ticks, node.mpiexec.c_str()});
   plan.task = run_layout::task_name(plan.rank.rank, node.host, node.pid);
+  plan.is_single_node = is_known_single_node(plan.rank, env);
   plan.rank_fault = find_rank_fault(options, plan.rank, env);
   plan.unmatched_numbers = describe_unmatched_numbers(options, plan.rank, env);
   decide(options, env, &plan);

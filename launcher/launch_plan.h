@@ -18,12 +18,13 @@ struct LaunchPlan {
   RankVariables rank_variables;  // that each process asks too
   bool has_inner_ranks = false;  // the command starts ranks of its own
   RunIdentity run;
-  std::string task;           // name in the records
-  bool is_wrapped = true;     // false: no rank of the task is selected
-  std::string undecided;      // "VAR, which is not known here": what the selection depends on; "" if it is decided
-  bool is_task_taken = true;  // `rank` is selected: left to decide are only ranks that the command starts
-  RankSelection residual;     // what is left for each process to decide
-  std::string directory;      // expanded; no slash at its end unless it is "/"
+  std::string task;             // name in the records
+  bool is_single_node = false;  // single_node.h
+  bool is_wrapped = true;       // false: no rank of the task is selected
+  std::string undecided;        // "VAR, which is not known here": what the selection depends on; "" if it is decided
+  bool is_task_taken = true;    // `rank` is selected: left to decide are only ranks that the command starts
+  RankSelection residual;       // what is left for each process to decide
+  std::string directory;        // expanded; no slash at its end unless it is "/"
   std::string state_directory;
   std::string stem_template;
   std::string stem;               // what a process with the task's own rank writes to; "" if only the process can know

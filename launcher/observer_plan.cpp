@@ -20,6 +20,11 @@ bool reads_gpus(const Options& options) {
   return (recorded_kinds(options) & kTraceGpu) != 0;
 }
 
+// A run in which nothing is recorded has no times to align.
+bool compares_clocks(const Options& options, const LaunchPlan& plan) {
+  return options.observer.has_clock && !plan.is_single_node && recorded_kinds(options) != 0;
+}
+
 // The observer works in another folder.
 std::string absolute_path(const std::string& path) {
   std::error_code ignored;
@@ -33,9 +38,23 @@ std::uint32_t recorded_kinds(const Options& options) {
   return options.recording.trace & ~(has_no_ports ? std::uint32_t{kTraceNic} : 0U);
 }
 
-bool wants_observer(const Options& options, bool is_traced) {
-  if (is_traced) return reads_ports(options) || reads_gpus(options);
+bool wants_observer(const Options& options, const LaunchPlan& plan, bool is_traced) {
+  if (is_traced) return reads_ports(options) || reads_gpus(options) || compares_clocks(options, plan);
   return reads_ports(options) && options.observer.nic_nodes == NicNodes::kAll;
+}
+
+std::string words_without_observer(const Options& options, const LaunchPlan& plan) {
+  if (!reads_ports(options) && !reads_gpus(options)) return "nodes' clocks are not compared";
+  return std::string("network ports and GPUs are not recorded") +
+         (compares_clocks(options, plan) ? ", nodes' clocks not compared" : "");
+}
+
+std::string clock_words(const Options& options, const LaunchPlan& plan) {
+  if (!options.observer.has_clock) return "not read: nodes are aligned by their wall clocks (--clock off)";
+  if (plan.is_single_node) return "of one node";
+  if (!compares_clocks(options, plan)) return "not compared: nothing is recorded";
+  const std::string& ports = options.observer.clock_ports;
+  return "compared with other nodes', " + (ports.empty() ? "any UDP port" : "UDP ports " + ports);
 }
 
 std::vector<std::string> observer_command(const std::string& program, const Options& options, const Node& node,
@@ -52,6 +71,8 @@ std::vector<std::string> observer_command(const std::string& program, const Opti
   const ObserverOptions& observer = options.observer;
   if (reads_ports(options) && observer.nic_hz > 0) command.push_back("--nic-hz=" + std::to_string(observer.nic_hz));
   if (reads_ports(options) && !observer.nic_source.empty()) command.push_back("--nic-source=" + observer.nic_source);
+  if (!observer.has_clock) command.push_back("--clock=off");
+  if (observer.has_clock && !observer.clock_ports.empty()) command.push_back("--clock-port=" + observer.clock_ports);
   return command;
 }
 

@@ -13,9 +13,15 @@
 
 namespace jaxprof::launcher {
 
-// True if a task asks for an observer of its node: a traced one wherever ports or GPUs are to be read, another one
-// where the ports of all nodes are.
-bool wants_observer(const Options& options, bool is_traced);
+// True if a task asks for an observer of its node: a traced one wherever ports or GPUs are to be read, or clocks to be
+// compared; another one where the ports of all nodes are to be read.
+bool wants_observer(const Options& options, const LaunchPlan& plan, bool is_traced);
+
+// What a run is without if it has no observer: "network ports and GPUs are not recorded".
+std::string words_without_observer(const Options& options, const LaunchPlan& plan);
+
+// "compared with other nodes', UDP ports 40000-40099": what becomes of clocks in the run.
+std::string clock_words(const Options& options, const LaunchPlan& plan);
 
 // What -t asks for, less what --nic-nodes takes away again: who reads the records must not miss what nobody wanted.
 std::uint32_t recorded_kinds(const Options& options);

@@ -75,6 +75,14 @@ void declare_observer(CLI::App& app, GivenOptions& given) {
   app.add_option("--nic-source", given.options.observer.nic_source,
                  "where they are read (default: auto, the first that has them)")
       ->type_name("auto|netlink|sysfs|netdev");
+  app.add_option("--clock", given.clock,
+                 "compare the clocks of the run's nodes all through it, by small packets (UDP) between one process of "
+                 "each, and read each node's clocks; off: nodes are aligned by their wall clocks")
+      ->type_name("auto|off")
+      ->capture_default_str();
+  app.add_option("--clock-port", given.options.observer.clock_ports,
+                 "the UDP ports that may be taken for that, where a firewall lets only some pass (default: any)")
+      ->type_name("LO-HI");
 }
 
 void declare(CLI::App& app, GivenOptions& given) {

@@ -27,11 +27,13 @@ enum class NicNodes {
   kNone,
 };
 
-// What the observer of a node reads, beside what -t says. Of GPUs only -t tells.
+// What the observer of a node does, beside what -t says. Of GPUs only -t tells.
 struct ObserverOptions {
   NicNodes nic_nodes = NicNodes::kTraced;
   std::uint32_t nic_hz = 0;  // 0: by the driver
   std::string nic_source;    // "auto", "netlink", "sysfs" or "netdev"; "": as auto
+  bool has_clock = true;     // clocks are read, and compared with those of other nodes
+  std::string clock_ports;   // as parse_port_span takes it; "": any
 };
 
 enum class Mode {

@@ -253,7 +253,7 @@ void say_faults_of_variables(const Options& options, const LaunchPlan& plan) {
 
 // What is recorded of the job does not depend on it.
 void note_missing_sampler(const Options& options, const Env& env, Task* task) {
-  if (!wants_observer(options, true)) return;
+  if (!wants_observer(options, task->plan, true)) return;
   std::string why;
   if (const auto program = find_sampler(own_program_path(), env); !program) {
     why = program.error().message;
@@ -264,7 +264,7 @@ void note_missing_sampler(const Options& options, const Env& env, Task* task) {
   } else {
     return;
   }
-  const std::string note = "network ports and GPUs are not recorded: " + why;
+  const std::string note = words_without_observer(options, task->plan) + ": " + why;
   task->start.notes.push_back(note);
   say_once(options, task->plan, "no-observer", note);
 }

@@ -1,6 +1,7 @@
 // jaxprof-netsampler: the observer of a node. It reads the counters of the network ports and what the GPUs say of
-// themselves, once a node and run, beside a job that must not notice. Started by jaxprof-exec it belongs to the tasks
-// of one run and ends with the last of them; started by hand it writes one file, or says what there is.
+// themselves, and compares the node's clock with other nodes', once a node and run, beside a job that must not notice.
+// Started by jaxprof-exec it belongs to the tasks of one run and ends with the last of them; started by hand it writes
+// one file, or says what there is.
 
 #include <errno.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +19,9 @@
 #include "agent/contract/node_name.h"
 #include "agent/contract/rank_identity.h"
 #include "agent/contract/run_identity.h"
+#include "agent/contract/run_layout.h"
 #include "agent/contract/session_page.h"
+#include "netsampler/clock/clock_findings.h"
 #include "netsampler/node/detachment.h"
 #include "netsampler/node/neighbours.h"
 #include "netsampler/node/node_clock.h"
@@ -36,6 +40,7 @@ constexpr std::uint64_t kGpuWaitNs = 30'000'000'000;
 struct Sources {
   std::unique_ptr<NicSource> nics;
   std::unique_ptr<GpuSource> gpus;
+  std::unique_ptr<ClockSource> clocks;
 };
 
 Sources open_sources(const Options& options, bool is_shared) {
@@ -44,7 +49,22 @@ Sources open_sources(const Options& options, bool is_shared) {
   GpuSettings gpu;
   gpu.probe = options.gpu_probe;
   gpu.sysfs_root = options.nic.sysfs_root;
-  return {options.has_nics ? nic_source(nic) : nullptr, options.has_gpus ? gpu_source(gpu) : nullptr};
+  return {options.has_nics ? nic_source(nic) : nullptr, options.has_gpus ? gpu_source(gpu) : nullptr, nullptr};
+}
+
+// Of a run there may be other nodes, now or later.
+ClockSettings clocks_of_run(const Options& options) {
+  ClockSettings settings;
+  settings.rank0_mark = run_layout::node_rank0_path(options.node_folder);
+  settings.probing = ProbingSettings{options.run_state,        options.identity.run,    options.identity.host,
+                                     options.identity.boot_id, options.clock_interface, options.clock_ports};
+  return settings;
+}
+
+ClockSettings clocks_of_file() {
+  ClockSettings settings;
+  settings.no_probing = "the node is sampled alone";
+  return settings;
 }
 
 // Nobody reads what it says: standard error is closed, and the spool has the lines that matter.
@@ -61,8 +81,9 @@ Status observe_run(const Options& options) {
   auto spool = NodeSpool::create_next(options.run_state, options.identity, &segment);
   if (!spool) return tl::unexpected(std::move(spool.error()));
   SystemClock clock;
-  const Sources sources = open_sources(options, is_shared);
-  SampleLoop loop({&clock, &*spool, sources.nics.get(), sources.gpus.get()}, segment, is_shared);
+  Sources sources = open_sources(options, is_shared);
+  if (options.has_clock) sources.clocks = clock_source(clocks_of_run(options));
+  SampleLoop loop({&clock, &*spool, sources.nics.get(), sources.gpus.get(), sources.clocks.get()}, segment, is_shared);
   loop.run({[&] { return is_asked_to_end() || (*place)->is_over(clock.now_ns()); },
             [&] { return has_neighbour(options.node_folder); }, [&] { return (*place)->has_traced_task(); }});
   (*place)->leave();
@@ -91,8 +112,9 @@ Status sample_into_file(const Options& options) {
   auto spool = NodeSpool::create(options.output, own_identity());
   if (!spool) return tl::unexpected(std::move(spool.error()));
   SystemClock clock;
-  const Sources sources = open_sources(options, false);
-  SampleLoop loop({&clock, &*spool, sources.nics.get(), sources.gpus.get()}, 0, false);
+  Sources sources = open_sources(options, false);
+  if (options.has_clock) sources.clocks = clock_source(clocks_of_file());
+  SampleLoop loop({&clock, &*spool, sources.nics.get(), sources.gpus.get(), sources.clocks.get()}, 0, false);
   const std::uint64_t end_ns = options.for_ns > 0 ? clock.now_ns() + options.for_ns : UINT64_MAX;
   loop.run(
       {[&] { return is_asked_to_end() || spool->has_failed() || clock.now_ns() >= end_ns; }, [] { return false; }});
@@ -114,7 +136,10 @@ Status print(const std::string& text) {
 Status probe(const Options& options) {
   SystemClock clock;
   const Sources sources = open_sources(options, false);
-  return print(probe_report(sources.nics.get(), sources.gpus.get(), own_identity().host, kGpuWaitNs, &clock));
+  std::optional<ClockFindings> clocks;
+  if (options.has_clock) clocks = find_clock(options.clock_interface, options.clock_ports);
+  return print(probe_report({sources.nics.get(), sources.gpus.get(), clocks ? &*clocks : nullptr}, own_identity().host,
+                            kGpuWaitNs, &clock));
 }
 
 Status run(std::vector<std::string> arguments) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "agent/base/parse_number.h"
+#include "agent/contract/port_range.h"
 
 namespace jaxprof::netsampler {
 namespace {
@@ -17,6 +18,7 @@ constexpr double kLongestSeconds = 366.0 * 86400;
 struct Words {
   std::string duration;
   std::string cpu;
+  std::string clock_ports;
   bool is_probe = false;
 };
 
@@ -67,6 +69,14 @@ void add_options(CLI::App* app, Options* options, Words* words) {
                                                            {"netdev", spool::NicSource::kNetdev}};
   app->add_option("--nic-source", options->nic.source, "where ports are read: auto, netlink, sysfs, netdev")
       ->transform(CLI::CheckedTransformer(sources).description("auto|netlink|sysfs|netdev"));
+  const std::map<std::string, bool> clock_words = {{"auto", true}, {"off", false}};
+  app->add_option("--clock", options->has_clock,
+                  "read this node's clocks and compare them with those of the run's other nodes: auto, off")
+      ->transform(CLI::CheckedTransformer(clock_words).description("auto|off"));
+  app->add_option("--clock-port", words->clock_ports, "UDP ports to take one of: LO-HI (default: any)");
+  app->add_option("--clock-interface", options->clock_interface,
+                  "where other nodes reach this one (default: NCCL_SOCKET_IFNAME, if that is one name, or the default "
+                  "route's)");
   app->add_option("--sysfs-root", options->nic.sysfs_root, "the system's /sys, where a container hides it");
   app->add_option("--gpu-probe", options->gpu_probe, "jaxprof-probe (default: beside this program)");
   app->add_option("--cpu", words->cpu, "the processor to run on, or any (default: the last that is allowed)");
@@ -99,6 +109,13 @@ Status read_words(const Words& words, Options* options) {
     if (!options->cpu)
       return fail(ErrorCode::kUsage, "--cpu " + words.cpu + " is no number of a processor, and not any");
   }
+  if (!words.clock_ports.empty()) {
+    const auto span = parse_port_span(words.clock_ports);
+    if (!span) {
+      return fail(ErrorCode::kUsage, "--clock-port " + words.clock_ports + " is no range of ports such as 40000-40099");
+    }
+    options->clock_ports = {span->low, span->high};
+  }
   return {};
 }
 
@@ -108,8 +125,9 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   Options options;
   Words words;
   CLI::App app(
-      "Samples the counters of a node's network ports and the clocks of its GPUs, for a run (--run-state) or alone\n"
-      "(--out), or says what there is (--probe). jaxprof-exec starts it for a run.",
+      "Samples the counters of a node's network ports and the values of its GPUs, for a run (--run-state) or alone\n"
+      "(--out), or says what there is (--probe). For a run it also compares the node's clock with other nodes'.\n"
+      "jaxprof-exec starts it for a run.",
       "jaxprof-netsampler");
   app.set_version_flag("--version", "jaxprof " JAXPROF_VERSION);
   add_options(&app, &options, &words);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/base/result.h"
+#include "netsampler/clock/probe_sockets.h"
 #include "netsampler/nic/nic_sampler.h"
 #include "netsampler/node/node_spool.h"
 
@@ -30,6 +31,9 @@ struct Options {
   std::uint64_t for_ns = 0;  // kFile; 0: until a signal
   bool has_nics = true;
   bool has_gpus = true;
+  bool has_clock = true;
+  PortRange clock_ports;
+  std::string clock_interface;  // "": chosen
   NicSettings nic;
   std::string gpu_probe;   // "": beside this program
   std::optional<int> cpu;  // none: the last that is allowed; -1: any

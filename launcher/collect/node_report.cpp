@@ -32,7 +32,7 @@ const char* word_of(State state) {
 class Rows {
  public:
   void add(const char* part, State state, const std::string& text) {
-    report_.text += fmt::format("{:<5} {:<4} {}\n", word_of(state), part, text);
+    report_.text += fmt::format("{:<5} {:<5} {}\n", word_of(state), part, text);
     is_fit_ = is_fit_ && state != State::kFault;
   }
   NodeReport finish() && {
@@ -108,6 +108,30 @@ void add_notes(const char* part, const json& notes, Rows* rows) {
   }
 }
 
+std::string wall_clock_of(const json& clock) {
+  if (!clock.at("is_wall_known").get<bool>()) return "wall clock unknown";
+  if (!clock.at("is_wall_synchronised").get<bool>()) return "wall clock unsynchronised";
+  return fmt::format("wall clock synchronised within {:.3g} ms, says the kernel",
+                     clock.at("wall_bound_ns").get<double>() / 1e6);
+}
+
+// Nodes that cannot be asked are aligned by their wall clocks: worse, and no fault.
+void add_clock(const json& clock, Rows* rows) {
+  const auto source = clock.at("clocksource").get<std::string>();
+  const std::string about = join({source.empty() ? "" : "clocksource " + source, wall_clock_of(clock)});
+  const auto address = clock.at("address").get<std::string>();
+  if (clock.at("port").get<unsigned>() > 0) {
+    std::string stamps;
+    for (const json& stamp : clock.at("stamps")) stamps += (stamps.empty() ? "" : "+") + stamp.get<std::string>();
+    rows->add("clock", State::kOk,
+              clock.at("interface").get<std::string>() + " " + address + ": " +
+                  (stamps.empty() ? "no kernel stamps" : "kernel stamps " + stamps) + ", " + about);
+  } else if (clock.at("notes").empty() || clock.at("notes")[0].at("kind") != "not-sampled") {
+    rows->add("clock", State::kNote, "other nodes' clocks cannot be asked; " + about);
+  }
+  add_notes("clock", clock.at("notes"), rows);
+}
+
 NodeReport read(const json& document) {
   Rows rows;
   const json& nic = document.at("nic");
@@ -116,6 +140,7 @@ NodeReport read(const json& document) {
   add_notes("nic", nic.at("notes"), &rows);
   for (const json& board : gpu.at("boards")) add_board(board, gpu.at("hz").get<double>(), &rows);
   add_notes("gpu", gpu.at("notes"), &rows);
+  add_clock(document.at("clock"), &rows);
   return std::move(rows).finish();
 }
 

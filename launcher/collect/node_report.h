@@ -1,6 +1,6 @@
-// What `jaxprof doctor` prints of a node: a row for each port and GPU, and for each reason why there is none or why it
-// is read in a worse way. The words come from `jaxprof-netsampler --probe`; here they are only put into order, and it
-// is decided whether the node is fit. Pure.
+// What `jaxprof doctor` prints of a node: a row for each port and GPU, one for the clock, and one for each reason why
+// something is not there or is read in a worse way. The words come from `jaxprof-netsampler --probe`; here they are
+// only put into order, and it is decided whether the node is fit. Pure.
 #pragma once
 
 #include <string>

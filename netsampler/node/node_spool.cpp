@@ -21,6 +21,7 @@ constexpr std::size_t kIdentityBytes = 8192;
 constexpr std::size_t kBlockBytes = 1 << 20;  // a block is written when it has become so long
 constexpr std::uint64_t kFlushesPerBeginning = 10;
 constexpr std::size_t kMostNotes = 256;
+constexpr std::size_t kMostReadings = 4096;  // of a section
 constexpr std::uint32_t kMostSegments = 1000;
 
 std::uint64_t random_id() {
@@ -169,15 +170,42 @@ void NodeSpool::close_stream(std::uint32_t stream) {
   streams_.erase(found);
 }
 
+void NodeSpool::add_reading(const spool::ClockReading& reading) {
+  if (has_failed()) return;
+  readings_.push_back(reading);
+  if (readings_.size() >= kMostReadings) append_readings();
+}
+
+void NodeSpool::append_readings() {
+  spool::append_readings(readings_, &clock_.bytes);
+  readings_.clear();
+  write_full_clock();
+}
+
+void NodeSpool::add_burst(const spool::ProbeBurst& burst) {
+  if (has_failed()) return;
+  spool::append_burst(burst, &clock_.bytes);
+  write_full_clock();
+}
+
+// Registrations go first here too.
+void NodeSpool::write_full_clock() {
+  if (clock_.size() < kBlockBytes) return;
+  write_state();
+  write(BlockKind::kClock, &clock_);
+}
+
 void NodeSpool::flush() {
   if (has_failed()) return;
   for (auto& [number, encoder] : streams_) append_section(&encoder);
+  append_readings();
   write_state();
   Payload anchor;
   const spool::AnchorRecord record = spool::take_anchor_record(ClockId::kMonotonicRaw);
   append(&anchor.bytes, &record, sizeof record);
   write(BlockKind::kAnchors, &anchor);
   write(BlockKind::kSamples, &samples_);
+  write(BlockKind::kClock, &clock_);
   if (++flush_count_ % kFlushesPerBeginning != 0) return;
   for (auto& [number, encoder] : streams_) encoder.restart();
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "agent/base/result.h"
+#include "agent/spool/clock_codec.h"
 #include "agent/spool/node_record.h"
 #include "agent/spool/sample_codec.h"
 #include "agent/spool/spool_writer.h"
@@ -57,6 +58,10 @@ class NodeSpool {
   // No more rows of it will come.
   void close_stream(std::uint32_t stream);
 
+  // What clocks read, and what came of comparing them; the peer's state record is the caller's.
+  void add_reading(const spool::ClockReading& reading);
+  void add_burst(const spool::ProbeBurst& burst);
+
   // Writes what has been added, with an anchor. To be called once a second; every tenth time rows begin anew.
   void flush();
   // Waits for the disk.
@@ -81,10 +86,14 @@ class NodeSpool {
   void write(spool::BlockKind kind, Payload* payload);
   void write_state();
   void append_section(spool::SampleEncoder* encoder);
+  void append_readings();
+  void write_full_clock();
 
   spool::SpoolWriter writer_;
   Payload state_;
   Payload samples_;
+  Payload clock_;
+  std::vector<spool::ClockReading> readings_;  // that are not in `clock_` yet
   std::map<std::string, spool::StringId, std::less<>> texts_;
   std::set<std::pair<spool::NodeNote, std::string>> notes_;
   std::map<std::uint32_t, spool::SampleEncoder> streams_;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/spool/clock_record.h"
 #include "netsampler/gpu/gpu_columns.h"
 #include "netsampler/gpu/gpu_state.h"
 
@@ -180,14 +181,34 @@ json describe_gpus(GpuSource* gpus, std::uint64_t wait_ns, NodeClock* clock) {
   return part;
 }
 
+json describe_clock(const ClockFindings* clocks) {
+  const ClockFindings found = clocks != nullptr ? *clocks : ClockFindings();
+  json stamps = json::array();
+  if ((found.stamps & spool::kStampReceive) != 0) stamps.push_back("receive");
+  if ((found.stamps & spool::kStampSend) != 0) stamps.push_back("send");
+  json notes = json::array();
+  if (clocks == nullptr) notes.push_back(not_asked_for());
+  if (!found.reason.empty()) notes.push_back(note_of(spool::NodeNote::kClockTrouble, found.reason));
+  return {{"interface", found.interface},
+          {"address", found.address},
+          {"port", found.port},
+          {"stamps", std::move(stamps)},
+          {"clocksource", found.clocksource},
+          {"is_wall_known", found.is_wall_known},
+          {"is_wall_synchronised", found.is_wall_synchronised},
+          {"wall_bound_ns", found.wall_bound_ns},
+          {"notes", std::move(notes)}};
+}
+
 }  // namespace
 
-std::string probe_report(NicSource* nics, GpuSource* gpus, const std::string& host, std::uint64_t gpu_wait_ns,
+std::string probe_report(const ProbedParts& parts, const std::string& host, std::uint64_t gpu_wait_ns,
                          NodeClock* clock) {
   const json report = {{"version", JAXPROF_VERSION},
                        {"host", host},
-                       {"nic", describe_nics(nics)},
-                       {"gpu", describe_gpus(gpus, gpu_wait_ns, clock)}};
+                       {"nic", describe_nics(parts.nics)},
+                       {"gpu", describe_gpus(parts.gpus, gpu_wait_ns, clock)},
+                       {"clock", describe_clock(parts.clocks)}};
   // Names come from the system, and need not be text.
   return report.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

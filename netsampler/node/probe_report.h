@@ -7,22 +7,32 @@
 //                       "is_active", "hz", "slow_hz", "read_us", "columns": […], "fast_columns"}], "notes": [{"kind",
 //                       "text"}]},
 //    "gpu": {"boards": [{"name", "uuid", "pci", "driver", "numa", "memory_bytes", "power_limit_mw", "sm_clock_max_mhz",
-//                        "is_instance", "is_lost", "columns": […]}], "hz", "notes": […]}}
+//                        "is_instance", "is_lost", "columns": […]}], "hz", "notes": […]},
+//    "clock": {"interface", "address", "port", "stamps": ["receive", "send"], "clocksource", "is_wall_known",
+//              "is_wall_synchronised", "wall_bound_ns", "notes": […]}}
 //
-// Numbers that are not known are 0, of NUMA nodes -1. `source` is netlink, sysfs, netdev or none.
+// Numbers that are not known are 0, of NUMA nodes -1. `source` is netlink, sysfs, netdev or none; `stamps` are those
+// that the kernel gives packets.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "netsampler/clock/clock_findings.h"
 #include "netsampler/node/node_clock.h"
 #include "netsampler/node/sources.h"
 
 namespace jaxprof::netsampler {
 
-// A source that is null was not asked for, and its part has a note that says so. Waits up to `gpu_wait_ns` for the
-// first values of every board.
-std::string probe_report(NicSource* nics, GpuSource* gpus, const std::string& host, std::uint64_t gpu_wait_ns,
+// What is null was not asked for, and its part has a note that says so.
+struct ProbedParts {
+  NicSource* nics = nullptr;
+  GpuSource* gpus = nullptr;
+  const ClockFindings* clocks = nullptr;
+};
+
+// Waits up to `gpu_wait_ns` for the first values of every board.
+std::string probe_report(const ProbedParts& parts, const std::string& host, std::uint64_t gpu_wait_ns,
                          NodeClock* clock);
 
 }  // namespace jaxprof::netsampler

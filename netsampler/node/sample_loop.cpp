@@ -26,6 +26,7 @@ SampleLoop::SampleLoop(const LoopParts& parts, std::uint32_t segment, bool is_sh
       origin_ns_(parts.clock->now_ns()),
       nics_(parts.nics, parts.clock, parts.spool, origin_ns_),
       gpus_(parts.gpus, parts.clock, parts.spool),
+      clocks_(parts.clocks, parts.clock, parts.spool),
       chores_(origin_ns_) {}
 
 void SampleLoop::run(const LoopQuestions& questions) {
@@ -42,6 +43,7 @@ void SampleLoop::run(const LoopQuestions& questions) {
 // The first samples are in the file at once: a job of a second has them.
 void SampleLoop::begin(const LoopQuestions& questions) {
   write_observer();
+  if (parts_.clocks != nullptr) clocks_.start();
   const std::uint64_t stamp = parts_.clock->raw_ns();
   if (parts_.gpus != nullptr) {
     look_at_gpus(questions);
@@ -76,6 +78,7 @@ void SampleLoop::do_chores(const LoopQuestions& questions) {
       case kFlush:
         if (parts_.nics != nullptr && nics_.wants_rescan()) nics_.rescan();
         look_at_neighbours(questions);
+        if (parts_.clocks != nullptr) clocks_.take();
         parts_.spool->flush();
         break;
       case kSync:
@@ -102,12 +105,19 @@ void SampleLoop::look_at_neighbours(const LoopQuestions& questions) {
   write_observer();
 }
 
+// What the clocks have to do last takes a moment, in which the observer may be killed: all else is in the file by then.
 void SampleLoop::finish() {
+  if (parts_.clocks != nullptr) clocks_.request_end();
   if (parts_.nics != nullptr) nics_.finish();
   if (parts_.gpus != nullptr && has_gpus_) gpus_.finish();
   if (parts_.gpus != nullptr && !has_gpus_) {
     parts_.spool->note(spool::NodeNote::kNotSampled, "GPUs are not sampled: no task of the node is traced",
                        parts_.clock->raw_ns());
+  }
+  if (parts_.clocks != nullptr) {
+    clocks_.take();
+    parts_.spool->flush();
+    clocks_.finish();
   }
   write_ticks();
   parts_.spool->finish();

@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "netsampler/node/clock_feed.h"
 #include "netsampler/node/gpu_feed.h"
 #include "netsampler/node/nic_feed.h"
 #include "netsampler/node/node_clock.h"
@@ -20,8 +21,9 @@ namespace jaxprof::netsampler {
 struct LoopParts {
   NodeClock* clock;
   NodeSpool* spool;
-  NicSource* nics;  // null: not sampled
-  GpuSource* gpus;  // null: not sampled
+  NicSource* nics;                // null: not sampled
+  GpuSource* gpus;                // null: not sampled
+  ClockSource* clocks = nullptr;  // null: not read
 };
 
 struct LoopQuestions {
@@ -56,6 +58,7 @@ class SampleLoop {
   std::uint64_t origin_ns_;
   NicFeed nics_;
   GpuFeed gpus_;
+  ClockFeed clocks_;
   TickSchedule chores_;
   std::vector<DueTick> due_;
 };

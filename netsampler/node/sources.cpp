@@ -1,5 +1,7 @@
 #include "netsampler/node/sources.h"
 
+#include <utility>
+
 namespace jaxprof::netsampler {
 namespace {
 
@@ -26,6 +28,18 @@ class NodeGpus : public GpuSource {
   GpuSampler sampler_;
 };
 
+class NodeClocks : public ClockSource {
+ public:
+  explicit NodeClocks(ClockSettings settings) : service_(std::move(settings)) {}
+  void start() override { service_.start(); }
+  NewsQueue::Taken take() override { return service_.take(); }
+  void request_end() override { service_.request_end(); }
+  void finish() override { service_.finish(); }
+
+ private:
+  ClockService service_;
+};
+
 }  // namespace
 
 std::unique_ptr<NicSource> nic_source(const NicSettings& settings) {
@@ -34,6 +48,10 @@ std::unique_ptr<NicSource> nic_source(const NicSettings& settings) {
 
 std::unique_ptr<GpuSource> gpu_source(const GpuSettings& settings) {
   return std::make_unique<NodeGpus>(settings);
+}
+
+std::unique_ptr<ClockSource> clock_source(ClockSettings settings) {
+  return std::make_unique<NodeClocks>(std::move(settings));
 }
 
 }  // namespace jaxprof::netsampler

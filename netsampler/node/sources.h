@@ -1,5 +1,6 @@
-// What the sample loop reads, behind interfaces, so that tests can script ports that move by known amounts and boards
-// that die. The two real ones are NicSampler and GpuSampler; what their functions mean stands there.
+// What the sample loop reads, behind interfaces, so that tests can script ports that move by known amounts, boards that
+// die and clocks that tell what they like. The real ones are NicSampler, GpuSampler and ClockService; what their
+// functions mean stands there.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "netsampler/clock/clock_service.h"
 #include "netsampler/gpu/gpu_sampler.h"
 #include "netsampler/nic/nic_sampler.h"
 
@@ -29,7 +31,17 @@ class GpuSource {
   virtual bool is_running() const = 0;
 };
 
+class ClockSource {
+ public:
+  virtual ~ClockSource() = default;
+  virtual void start() = 0;
+  virtual NewsQueue::Taken take() = 0;
+  virtual void request_end() = 0;
+  virtual void finish() = 0;
+};
+
 std::unique_ptr<NicSource> nic_source(const NicSettings& settings);
 std::unique_ptr<GpuSource> gpu_source(const GpuSettings& settings);
+std::unique_ptr<ClockSource> clock_source(ClockSettings settings);
 
 }  // namespace jaxprof::netsampler

@@ -13,8 +13,21 @@ using testing::HasSubstr;
 
 json empty_node() {
   return {{"nic", {{"ports", json::array()}, {"notes", json::array()}}},
-          {"gpu", {{"boards", json::array()}, {"notes", json::array()}, {"hz", 2}}}};
+          {"gpu", {{"boards", json::array()}, {"notes", json::array()}, {"hz", 2}}},
+          {"clock",
+           {{"interface", "eth0"},
+            {"address", "10.0.0.1"},
+            {"port", 40000},
+            {"stamps", {"receive", "send"}},
+            {"clocksource", "tsc"},
+            {"is_wall_known", true},
+            {"is_wall_synchronised", false},
+            {"wall_bound_ns", 0},
+            {"notes", json::array()}}}};
 }
+
+constexpr const char* kClockRow =
+    "ok    clock eth0 10.0.0.1: kernel stamps receive+send, clocksource tsc, wall clock unsynchronised\n";
 
 json efa_port() {
   return {{"name", "rdmap0s6"}, {"port", 1},           {"driver", "efa"},   {"pci", "0000:00:06.0"},
@@ -35,8 +48,9 @@ TEST(ReportNode, TellsWhereAndHowOftenAPortIsRead) {
   ASSERT_TRUE(report);
   EXPECT_EQ(
       report->text,
-      "ok    nic  rdmap0s6 port 1 (efa, 0000:00:06.0, NUMA node 0, 100 Gbit/s): 2 counters by netlink, 10 Hz, a read "
-      "takes 300 us\n");
+      "ok    nic   rdmap0s6 port 1 (efa, 0000:00:06.0, NUMA node 0, 100 Gbit/s): 2 counters by netlink, 10 Hz, a read "
+      "takes 300 us\n" +
+          std::string(kClockRow));
   EXPECT_TRUE(report->is_fit);
 }
 
@@ -50,7 +64,7 @@ TEST(ReportNode, APortThatIsThereAndCannotBeReadIsAFaultWithItsReason) {
   node["nic"]["ports"].push_back(port);
   const auto report = report_node(node.dump());
   ASSERT_TRUE(report);
-  EXPECT_THAT(report->text, HasSubstr("FAULT nic  rdmap0s6 port 1"));
+  EXPECT_THAT(report->text, HasSubstr("FAULT nic   rdmap0s6 port 1"));
   EXPECT_THAT(report->text, HasSubstr("link down): cannot be read; hw_counters: permission denied\n"));
   EXPECT_FALSE(report->is_fit);
 }
@@ -61,7 +75,7 @@ TEST(ReportNode, WhatIsNotThereIsNoFault) {
   node["gpu"]["notes"].push_back({{"kind", "no-gpu"}, {"text", "no NVML"}});
   const auto report = report_node(node.dump());
   ASSERT_TRUE(report);
-  EXPECT_EQ(report->text, "none  nic  no RDMA card\nnone  gpu  no NVML\n");
+  EXPECT_EQ(report->text, std::string("none  nic   no RDMA card\nnone  gpu   no NVML\n") + kClockRow);
   EXPECT_TRUE(report->is_fit);
 }
 
@@ -76,12 +90,36 @@ TEST(ReportNode, ABoardThatIsLostOrSilentIsAFault) {
   node["gpu"]["boards"] = {board(), instance};
   EXPECT_TRUE(report_node(node.dump())->is_fit);
   EXPECT_THAT(report_node(node.dump())->text,
-              HasSubstr("ok    gpu  H200 (0000:1b:00.0, GPU-a, driver 580.65): 2 values, 2 Hz\n"));
+              HasSubstr("ok    gpu   H200 (0000:1b:00.0, GPU-a, driver 580.65): 2 values, 2 Hz\n"));
   for (const json& bad : {lost, silent}) {
     node["gpu"]["boards"] = {board(), bad};
     EXPECT_FALSE(report_node(node.dump())->is_fit);
-    EXPECT_THAT(report_node(node.dump())->text, HasSubstr("FAULT gpu  H200"));
+    EXPECT_THAT(report_node(node.dump())->text, HasSubstr("FAULT gpu   H200"));
   }
+}
+
+TEST(ReportNode, AClockThatCannotBeComparedIsANoteWithItsReason) {
+  json node = empty_node();
+  json& clock = node["clock"];
+  clock["port"] = 0;
+  clock["stamps"] = json::array();
+  clock["is_wall_synchronised"] = true;
+  clock["wall_bound_ns"] = 1'234'567;
+  clock["notes"].push_back({{"kind", "clock-trouble"}, {"text", "no network interface but loopback"}});
+  const auto report = report_node(node.dump());
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->text,
+            "note  clock other nodes' clocks cannot be asked; clocksource tsc, wall clock synchronised within 1.23 ms, "
+            "says the kernel\nnote  clock no network interface but loopback\n");
+  EXPECT_TRUE(report->is_fit);
+}
+
+TEST(ReportNode, AKernelWithoutStampsIsTold) {
+  json node = empty_node();
+  node["clock"]["stamps"] = json::array();
+  node["clock"]["is_wall_known"] = false;
+  EXPECT_EQ(report_node(node.dump())->text,
+            "ok    clock eth0 10.0.0.1: no kernel stamps, clocksource tsc, wall clock unknown\n");
 }
 
 TEST(ReportNode, WhatIsNoReportIsToldAsThat) {

@@ -18,11 +18,17 @@ Options options_of(std::vector<std::string> words) {
   return *options;
 }
 
-bool traced_wants(const std::vector<std::string>& words) {
-  return wants_observer(options_of(words), true);
+LaunchPlan plan_of(bool is_single_node) {
+  LaunchPlan plan;
+  plan.is_single_node = is_single_node;
+  return plan;
+}
+
+bool traced_wants(const std::vector<std::string>& words, bool is_single_node = true) {
+  return wants_observer(options_of(words), plan_of(is_single_node), true);
 }
 bool plain_wants(const std::vector<std::string>& words) {
-  return wants_observer(options_of(words), false);
+  return wants_observer(options_of(words), plan_of(false), false);
 }
 
 std::vector<std::string> command_of(const std::vector<std::string>& words) {
@@ -43,6 +49,30 @@ TEST(ObserverPlan, TracedTasksWantOneForPortsOrGpus) {
   EXPECT_TRUE(traced_wants({"-t", "nccl,gpu"}));
   EXPECT_FALSE(traced_wants({"-t", "nic", "--nic-nodes", "none"}));
   EXPECT_FALSE(traced_wants({"-t", "cuda,nvtx,nccl"}));
+}
+
+TEST(ObserverPlan, TracedTasksWantOneForClocksWhereThereMayBeOtherNodes) {
+  const std::vector<std::string> words = {"-t", "cuda,nvtx,nccl"};
+  EXPECT_TRUE(traced_wants(words, false));
+  EXPECT_FALSE(traced_wants(words, true));
+  EXPECT_FALSE(traced_wants({"-t", "cuda,nvtx,nccl", "--clock", "off"}, false));
+  EXPECT_FALSE(traced_wants({"-t", "none"}, false)) << "there is nothing to align";
+}
+
+TEST(ObserverPlan, TellsWhatBecomesOfClocks) {
+  EXPECT_EQ(clock_words(options_of({}), plan_of(false)), "compared with other nodes', any UDP port");
+  EXPECT_EQ(clock_words(options_of({"--clock-port", "40000-40099"}), plan_of(false)),
+            "compared with other nodes', UDP ports 40000-40099");
+  EXPECT_EQ(clock_words(options_of({}), plan_of(true)), "of one node");
+  EXPECT_EQ(clock_words(options_of({"-t", "none"}), plan_of(false)), "not compared: nothing is recorded");
+  EXPECT_THAT(clock_words(options_of({"--clock", "off"}), plan_of(false)), testing::HasSubstr("--clock off"));
+}
+
+TEST(ObserverPlan, TellsWhatARunIsWithoutIfItHasNone) {
+  EXPECT_EQ(words_without_observer(options_of({}), plan_of(true)), "network ports and GPUs are not recorded");
+  EXPECT_EQ(words_without_observer(options_of({}), plan_of(false)),
+            "network ports and GPUs are not recorded, nodes' clocks not compared");
+  EXPECT_EQ(words_without_observer(options_of({"-t", "nvtx"}), plan_of(false)), "nodes' clocks are not compared");
 }
 
 TEST(ObserverPlan, OthersWantOneOnlyForThePortsOfAllNodes) {
@@ -70,6 +100,9 @@ TEST(ObserverPlan, PartsThatAreNotAskedForAreLeftOut) {
   EXPECT_THAT(command_of({"-t", "nic"}), Contains("--no-gpu"));
   EXPECT_THAT(command_of({"--nic-hz", "100", "--nic-source", "netdev"}),
               IsSupersetOf({"--nic-hz=100", "--nic-source=netdev"}));
+  EXPECT_THAT(command_of({"--clock", "off", "--clock-port", "7"}), Contains("--clock=off"));
+  EXPECT_THAT(command_of({"--clock", "off", "--clock-port", "7"}), Not(Contains("--clock-port=7")));
+  EXPECT_THAT(command_of({"--clock-port", "40000-40099"}), Contains("--clock-port=40000-40099"));
 }
 
 TEST(ObserverPlan, PathsHoldInAnotherFolder) {

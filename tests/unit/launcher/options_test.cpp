@@ -138,9 +138,9 @@ TEST(ParseOptions, NameWhatIsWrongAndWhere) {
 // As of `--if "$UNSET"`: taken for no value at all, it would trace other ranks than the user meant.
 TEST(ParseOptions, RefuseAnEmptyValue) {
   for (const std::string option :
-       {"--output", "--rank-from", "--ranks", "--local-ranks", "--nodes", "--sample-ranks", "--if", "--step-marker",
-        "--nic-nodes", "--nic-hz", "--nic-source", "--spool", "--spool-limit", "--margin", "--on-conflict", "--grace",
-        "--wait", "--publish-rate"}) {
+       {"--output",      "--rank-from", "--ranks",       "--local-ranks", "--nodes", "--sample-ranks", "--if",
+        "--step-marker", "--nic-nodes", "--nic-hz",      "--nic-source",  "--clock", "--clock-port",   "--spool",
+        "--spool-limit", "--margin",    "--on-conflict", "--grace",       "--wait",  "--publish-rate"}) {
     const std::string reason = option + " needs a value";
     EXPECT_EQ(refusal({option, "", "--", "c"}), reason);
     EXPECT_EQ(refusal({option + "=", "--", "c"}), reason);
@@ -184,16 +184,29 @@ TEST(ParseOptions, WhatIsReadOfNodes) {
   EXPECT_EQ(refusal({"--nic-hz", "0", "c"}), "--nic-hz 0: not a whole number from 1 to 1000");
   EXPECT_EQ(refusal({"--nic-hz", "1001", "c"}), "--nic-hz 1001: not a whole number from 1 to 1000");
   EXPECT_EQ(refusal({"--nic-source", "verbs", "c"}), "--nic-source verbs: write auto, netlink, sysfs or netdev");
+  EXPECT_TRUE(options.observer.has_clock);
+  EXPECT_FALSE(parsed({"--clock=off", "c"}).observer.has_clock);
+  EXPECT_EQ(parsed({"--clock-port", "40000-40099", "c"}).observer.clock_ports, "40000-40099");
+  EXPECT_EQ(refusal({"--clock", "on", "c"}), "--clock on: write auto or off");
+  EXPECT_EQ(refusal({"--clock-port", "5-4", "c"}), "--clock-port 5-4: not a range of ports such as 40000-40099");
 }
 
 TEST(ParseOptions, HelpAndVersionNeedNoCommand) {
   const Options help = parsed({"--help"});
   EXPECT_EQ(help.mode, Mode::kHelp);
-  for (const char* option :
-       {"--output",      "--force-overwrite", "--ranks",       "--local-ranks",   "--nodes",      "--sample-ranks",
-        "--if",          "--inner-ranks",     "--nic-nodes",   "--nic-hz",        "--nic-source", "--spool",
-        "--spool-limit", "--margin",          "--on-conflict", "--grace",         "--dry-run",    "--check",
-        "--strict",      "--quiet",           "--version",     "JAXPROF_OPTIONS", "COMMAND",      "%q{VAR}"}) {
+  for (const char* option : {"--output",      "--force-overwrite",
+                             "--ranks",       "--local-ranks",
+                             "--nodes",       "--sample-ranks",
+                             "--if",          "--inner-ranks",
+                             "--nic-nodes",   "--nic-hz",
+                             "--nic-source",  "--spool",
+                             "--clock",       "--clock-port",
+                             "--spool-limit", "--margin",
+                             "--on-conflict", "--grace",
+                             "--dry-run",     "--check",
+                             "--strict",      "--quiet",
+                             "--version",     "JAXPROF_OPTIONS",
+                             "COMMAND",       "%q{VAR}"}) {
     EXPECT_THAT(help.text, HasSubstr(option));
   }
   EXPECT_EQ(parsed({"--version"}).text, "jaxprof-exec " JAXPROF_VERSION "\n");

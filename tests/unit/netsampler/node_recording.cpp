@@ -1,5 +1,6 @@
 #include "tests/unit/netsampler/node_recording.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace jaxprof::netsampler {
@@ -71,11 +72,37 @@ void take_state(std::span<const std::uint8_t> payload, NodeRecording* recording)
       case StateKind::kNodeNote:
         take_note(record, recording);
         break;
+      case StateKind::kClockService:
+        keep(record, &recording->services);
+        break;
+      case StateKind::kClockPeer:
+        keep(record, &recording->peers);
+        break;
+      case StateKind::kClockDiscipline:
+        keep(record, &recording->disciplines);
+        break;
+      case StateKind::kClockPackets:
+        keep(record, &recording->packets);
+        break;
       default:
         recording->error = "a record of a kind that no node has";
     }
   }
   if (decoder.is_damaged()) recording->error = "a damaged state block";
+}
+
+void take_clock(std::span<const std::uint8_t> payload, NodeRecording* recording) {
+  const auto is_of = [](std::uint32_t number) {
+    return [number](const spool::ClockPeerState& peer) { return peer.peer == number; };
+  };
+  const bool is_sound = spool::decode_clock_block(
+      payload, {[&](const spool::ClockReading& reading) { recording->readings.push_back(reading); },
+                [&](const spool::ProbeBurst& burst) {
+                  const auto& peers = recording->peers;
+                  if (std::none_of(peers.begin(), peers.end(), is_of(burst.peer))) recording->has_unknown_peer = true;
+                  recording->bursts.push_back(burst);
+                }});
+  if (!is_sound) recording->error = "a damaged clock block";
 }
 
 }  // namespace
@@ -98,6 +125,9 @@ NodeRecording read_node_spool(const std::string& path) {
         break;
       case spool::BlockKind::kState:
         take_state(block.payload, &recording);
+        break;
+      case spool::BlockKind::kClock:
+        take_clock(block.payload, &recording);
         break;
       case spool::BlockKind::kSamples: {
         ++recording.sample_blocks;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "agent/spool/clock_codec.h"
+#include "agent/spool/clock_record.h"
 #include "agent/spool/node_record.h"
 #include "agent/spool/sample_codec.h"
 #include "agent/spool/spool_reader.h"
@@ -39,6 +41,13 @@ struct NodeRecording {
   std::vector<spool::NodeTicksState> ticks;
   std::vector<std::pair<spool::NodeNote, std::string>> notes;
   std::map<std::uint32_t, RecordedStream> streams;
+  std::vector<spool::ClockReading> readings;
+  std::vector<spool::ProbeBurst> bursts;
+  std::vector<spool::ClockServiceState> services;
+  std::vector<spool::ClockPeerState> peers;
+  std::vector<spool::ClockDisciplineState> disciplines;
+  std::vector<spool::ClockPacketsState> packets;
+  bool has_unknown_peer = false;  // a burst came before its peer's record
   std::size_t anchors = 0;
   std::size_t sample_blocks = 0;
   std::uint64_t skipped_sections = 0;

@@ -27,6 +27,22 @@ TEST(ParseOptions, TakesTheCommandLineOfARun) {
   EXPECT_EQ(options->nic.hz, 20U);
   EXPECT_EQ(options->nic.source, spool::NicSource::kSysfs);
   EXPECT_EQ(options->cpu, -1);
+  EXPECT_TRUE(options->has_clock);
+  EXPECT_EQ(options->clock_ports.low, 0);
+}
+
+TEST(ParseOptions, TakesWhatClocksAreComparedBy) {
+  auto words = run_words();
+  for (const char* word : {"--clock", "auto", "--clock-port=40000-40099", "--clock-interface", "ib0"}) {
+    words.emplace_back(word);
+  }
+  const auto options = parse_options(words);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_TRUE(options->has_clock);
+  EXPECT_EQ(options->clock_ports.low, 40000);
+  EXPECT_EQ(options->clock_ports.high, 40099);
+  EXPECT_EQ(options->clock_interface, "ib0");
+  EXPECT_FALSE(parse_options({"--probe", "--clock=off"})->has_clock);
 }
 
 TEST(ParseOptions, MakesPathsAbsoluteForTheObserverLeavesItsFolder) {
@@ -55,6 +71,8 @@ TEST(ParseOptions, RefusesWhatMakesNoSense) {
                                              {"--probe", "--cpu", "-2"},
                                              {"--probe", "--cpu", "x"},
                                              {"--probe", "word"},
+                                             {"--probe", "--clock", "on"},
+                                             {"--probe", "--clock-port", "5-4"},
                                              without_run,
                                              two_modes}) {
     const auto options = parse_options(words);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agent/spool/clock_record.h"
 #include "tests/unit/netsampler/scripted_node.h"
 
 namespace jaxprof::netsampler {
@@ -14,12 +15,13 @@ using nlohmann::json;
 class ProbeReportTest : public testing::Test {
  protected:
   json report(NicSource* nics, GpuSource* gpus) {
-    return json::parse(probe_report(nics, gpus, "n1", 5 * kSecond, &clock_));
+    return json::parse(probe_report({nics, gpus, &clocks_}, "n1", 5 * kSecond, &clock_));
   }
 
   ScriptedClock clock_;
   ScriptedNics nics_{&clock_};
   ScriptedGpus gpus_;
+  ClockFindings clocks_;
 };
 
 TEST_F(ProbeReportTest, TellsPortsWithSourceRateAndCostAndLeavesOutLostOnes) {
@@ -63,6 +65,28 @@ TEST_F(ProbeReportTest, AProbeThatHasEndedIsHeardAndNotWaitedFor) {
   const json gpu = report(nullptr, &gpus_)["gpu"];
   EXPECT_EQ(gpu["notes"][0]["text"], "none found");
   EXPECT_EQ(clock_.now_ns(), 100 * kSecond);
+}
+
+TEST_F(ProbeReportTest, TellsWhereTheClockCanBeAskedOrWhyNot) {
+  clocks_.interface = "eth0";
+  clocks_.address = "10.0.0.1";
+  clocks_.port = 40000;
+  clocks_.stamps = spool::kStampReceive | spool::kStampSend;
+  clocks_.clocksource = "tsc";
+  clocks_.is_wall_known = clocks_.is_wall_synchronised = true;
+  clocks_.wall_bound_ns = 250'000;
+  json clock = report(nullptr, nullptr)["clock"];
+  EXPECT_EQ(clock["address"], "10.0.0.1");
+  EXPECT_EQ(clock["stamps"], (json{"receive", "send"}));
+  EXPECT_EQ(clock["wall_bound_ns"], 250'000);
+  EXPECT_TRUE(clock["notes"].empty());
+  clocks_ = {};
+  clocks_.reason = "no network interface";
+  clock = report(nullptr, nullptr)["clock"];
+  EXPECT_EQ(clock["port"], 0);
+  EXPECT_EQ(clock["notes"][0]["kind"], "clock-trouble");
+  const json without = json::parse(probe_report({}, "n1", 0, &clock_));
+  EXPECT_EQ(without["clock"]["notes"][0]["kind"], "not-sampled");
 }
 
 TEST_F(ProbeReportTest, WhatIsNotThereHasItsReason) {

@@ -1,0 +1,132 @@
+#include "netsampler/clock/endpoint_folder.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "agent/base/atomic_file.h"
+#include "agent/base/directory_listing.h"
+#include "agent/contract/run_layout.h"
+
+namespace jaxprof::netsampler {
+namespace {
+
+constexpr std::size_t kMostEndpoints = 65536;
+constexpr std::size_t kReferenceBytes = 128;
+
+std::string file_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// What somebody wrote who died before the file had its name.
+bool is_remains_of(const std::string& name, const std::string& host) {
+  return name.find(".tmp." + host + ".") != std::string::npos;
+}
+
+std::optional<ClockEndpoint> read_endpoint(const std::string& path, const run_layout::EndpointName& name) {
+  const auto text = read_small_file(path, kEndpointBytes);
+  if (!text) return std::nullopt;
+  auto endpoint = parse_endpoint(*text);
+  if (!endpoint || endpoint->boot_id != name.boot_id || endpoint->network_namespace != name.network_namespace ||
+      endpoint->nonce != name.nonce) {
+    return std::nullopt;
+  }
+  return endpoint;
+}
+
+}  // namespace
+
+Result<EndpointFolder> EndpointFolder::open(const std::string& state_directory) {
+  const std::string path = run_layout::clock_directory(state_directory);
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return fail_errno(ErrorCode::kNodeNotReady, "cannot make " + path);
+  }
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return fail_errno(ErrorCode::kNodeNotReady, "cannot read " + path);
+  if (!S_ISDIR(status.st_mode)) return fail(ErrorCode::kNodeNotReady, path + " is not a folder");
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return fail(ErrorCode::kNodeNotReady, path + " can be written by others than its owner");
+  }
+  return EndpointFolder(state_directory);
+}
+
+Status EndpointFolder::publish(const ClockEndpoint& own) {
+  own_ = own;
+  const std::string path = run_layout::clock_endpoint_path(state_, own.boot_id, own.network_namespace, own.nonce);
+  if (auto written = write_atomic_file(path, to_text(own), Publish::kReplace); !written) {
+    return tl::unexpected(std::move(written.error()));
+  }
+  own_path_ = path;
+  remove_remains();
+  return {};
+}
+
+// Of this node's earlier observers, of which none lives: the place in the run is one's alone.
+void EndpointFolder::remove_remains() {
+  const std::string folder = run_layout::clock_directory(state_);
+  char host[65] = {};
+  gethostname(host, sizeof host - 1);
+  for (const std::string& name : list_directory(folder)) {
+    const auto found = run_layout::endpoint_name_of(name);
+    const bool is_replaced = found && found->boot_id == own_.boot_id &&
+                             found->network_namespace == own_.network_namespace && found->nonce != own_.nonce;
+    if (is_replaced || is_remains_of(name, host)) unlink((folder + "/" + name).c_str());
+  }
+}
+
+void EndpointFolder::withdraw() {
+  if (!own_path_.empty()) unlink(own_path_.c_str());
+  own_path_.clear();
+}
+
+// A listing without the own file is none: the folder cannot be read just now, or somebody has cleared it.
+bool EndpointFolder::look() {
+  const std::string folder = run_layout::clock_directory(state_);
+  const std::vector<std::string> names = list_directory(folder);
+  if (!std::binary_search(names.begin(), names.end(), file_name(own_path_))) return false;
+  const std::size_t n_gone = std::erase_if(
+      endpoints_, [&names](const auto& entry) { return !std::binary_search(names.begin(), names.end(), entry.first); });
+  bool has_new = false;
+  for (const std::string& name : names) {
+    const auto found = run_layout::endpoint_name_of(name);
+    if (!found || found->boot_id == own_.boot_id || endpoints_.contains(name)) continue;
+    if (endpoints_.size() >= kMostEndpoints) break;
+    if (auto endpoint = read_endpoint(folder + "/" + name, *found)) {
+      endpoints_.emplace(name, std::move(*endpoint));
+      has_new = true;
+    }
+  }
+  if (n_gone == 0 && !has_new) return false;
+  choose_nodes();
+  return true;
+}
+
+void EndpointFolder::choose_nodes() {
+  nodes_.clear();
+  for (const auto& [name, endpoint] : endpoints_) {
+    const auto [known, is_new] = nodes_.emplace(endpoint.boot_id, endpoint);
+    if (!is_new && known->second.start_ns < endpoint.start_ns) known->second = endpoint;
+  }
+}
+
+const std::string& EndpointFolder::reference() {
+  if (!reference_.empty()) return reference_;
+  const auto text = read_small_file(run_layout::clock_reference_path(state_), kReferenceBytes);
+  if (!text || text->empty() || text->back() != '\n') return reference_;
+  const std::string boot_id = text->substr(0, text->size() - 1);
+  if (run_layout::is_clock_boot_id(boot_id)) reference_ = boot_id;
+  return reference_;
+}
+
+Status EndpointFolder::name_reference() {
+  const auto is_ours =
+      write_atomic_file(run_layout::clock_reference_path(state_), own_.boot_id + "\n", Publish::kIfAbsent);
+  return is_ours ? Status() : Status(tl::unexpected(is_ours.error()));
+}
+
+}  // namespace jaxprof::netsampler
