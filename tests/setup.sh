@@ -61,7 +61,7 @@ packages_of() { # COMPONENT
     cupti) { cuda_wheel_headers && has_cupti; } || echo python3-venv ;;
     tests)
         echo clang clang-tidy clang-format libclang-rt-14-dev llvm g++-aarch64-linux-gnu shellcheck hdf5-tools python3 python3-h5py \
-            python3-pandas python3-tables mpich e2fsprogs util-linux
+            python3-pandas python3-tables mpich e2fsprogs util-linux iproute2 nftables
         ;;
     chroot) echo debootstrap debian-archive-keyring wget ;;
     guest) echo qemu-system-x86 busybox-static gcc make ibverbs-providers ibverbs-utils perftest iproute2 util-linux ;;

@@ -94,7 +94,8 @@ class ProbeEngine::Impl {
     std::uint32_t count;
   };
 
-  StampedSocket& client_socket() { return sockets_[socket_of_burst(client_.burst(), sockets_.size())]; }
+  // Of the burst under way.
+  std::size_t client_index() const { return socket_of_burst(client_.burst(), sockets_.size()); }
 
   // Sends what is due; one burst ends at most, so that a queue of bursts that fail at once keeps nobody.
   void progress_bursts() {
@@ -104,8 +105,11 @@ class ProbeEngine::Impl {
       queue_.pop_front();
       client_.begin(burst.target, burst.kind, n_bursts_++, burst.count);
     }
-    StampedSocket& socket = client_socket();
+    const std::size_t index = client_index();
+    StampedSocket& socket = sockets_[index];
     if (socket.is_waiting()) read_stamps(&socket);
+    // This thread may be what was late, and not the reply.
+    if (raw_ns_() >= client_.deadline_raw_ns()) receive_from(index);
     while (const auto question = client_.next(raw_ns_())) {
       if (send(&socket, *question, client_.target().address, {})) return;
       client_.take_send_failure();
@@ -174,8 +178,7 @@ class ProbeEngine::Impl {
       if (!reply) return;
       reply->server_send_raw_ns = raw_ns_();
       send(&sockets_[index], *reply, received_.source, received_.own);
-    } else if (&sockets_[index] != &client_socket() ||
-               !client_.take_reply(packet, received_.raw_ns, received_.wall_ns)) {
+    } else if (index != client_index() || !client_.take_reply(packet, received_.raw_ns, received_.wall_ns)) {
       ++counts_.unpaired;
     }
   }

@@ -1,5 +1,5 @@
 // How long a reply is waited for: 50 ms at first, then by the replies that came (mean and deviation, as TCP does),
-// never less than 10 ms, for a node that is busy answers late, and never more than 200 ms. A loss doubles it. Times in
+// never less than 20 ms, for a node that is busy answers late, and never more than 200 ms. A loss doubles it. Times in
 // ns.
 #pragma once
 
@@ -29,7 +29,7 @@ class ReplyTimeout {
 
  private:
   static constexpr std::int64_t kFirstNs = 50'000'000;
-  static constexpr std::int64_t kShortestNs = 10'000'000;
+  static constexpr std::int64_t kShortestNs = 20'000'000;
   static constexpr std::int64_t kLongestNs = 200'000'000;
 
   std::int64_t timeout_ns_ = kFirstNs;

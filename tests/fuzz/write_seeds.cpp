@@ -16,6 +16,7 @@
 #include "tests/unit/gpu/probe_samples.h"
 #include "tests/unit/match/nccl_recording.h"
 #include "tests/unit/nic/driver_counters.h"
+#include "tests/unit/probes/probe_packets.h"
 #include "tests/unit/rundir/node_spool.h"
 #include "tests/unit/rundir/task_files.h"
 
@@ -172,6 +173,22 @@ std::string strokes_on_slot(std::size_t offset, const std::string& text) {
   return strokes;
 }
 
+// For probe_packet_fuzz: a burst's requests that are later each, stamped by the kernel, and answers to what it asks.
+std::string packets_of_probes() {
+  constexpr char kRight = 0x0f;
+  constexpr char kLaterAndStamped = 0x30;
+  const auto piece = [](int dress, const netsampler::ProbePacket& packet) {
+    const netsampler::PacketBytes bytes = test::sealed(packet);
+    return static_cast<char>(dress) + std::string(bytes.begin(), bytes.end());
+  };
+  std::string input(1, '\0');
+  for (std::uint16_t i = 0; i < 3; ++i) {
+    input += piece(kLaterAndStamped, test::sample_request(1, i, 1000 + i));
+    input += piece(kRight, test::sample_reply(test::sample_request(1, i, 1000 + i)));
+  }
+  return input;
+}
+
 void write_all(const std::string& folder) {
   const std::string first = calls_of(0);
   const std::string second = calls_of(1);
@@ -180,6 +197,11 @@ void write_all(const std::string& folder) {
   spools.add("\x01" + first);
   spools.add(recipe_of(test::Recording().bytes(false)));
   spools.add(recipe_of(gpus_of(0)));
+
+  Seeds packets(folder, "probe_packet_fuzz");
+  packets.add(packets_of_probes());
+  const netsampler::PacketBytes request = test::sealed(test::sample_request(1, 0, 1000));
+  packets.add("\x01" + std::string(request.begin(), request.end()));
 
   Seeds runs(folder, "merge_fuzz");
   using Ranks = std::pair<std::string, std::string>;
