@@ -3,35 +3,34 @@
 #include <poll.h>
 #include <sodium.h>
 
-#include <algorithm>
+#include <ctime>
 
 #include "agent/base/clocks.h"
+#include "agent/spool/clock_record.h"
 
 namespace jaxprof::netsampler {
 namespace {
 
 constexpr std::int64_t kPatienceNs = 50'000'000;
+constexpr timespec kWait{0, 2'000'000};   // for a packet to come
+constexpr timespec kPause{0, 1'000'000};  // for the kernel to begin
+constexpr std::uint32_t kBoth = spool::kStampReceive | spool::kStampSend;
 
 }  // namespace
 
 void find_own_stamps(StampedSocket* socket) {
-  PacketBytes sent{};
-  randombytes_buf(sent.data(), sent.size());
-  if (!socket->send(sent, socket->own_address(), {}, {})) return;
+  PacketBytes bytes{};
+  randombytes_buf(bytes.data(), bytes.size());
   const std::int64_t end_ns = clock_ns(CLOCK_MONOTONIC) + kPatienceNs;
-  bool is_received = false;
   ReceivedPacket packet;
-  while (!is_received || socket->is_waiting()) {
-    const std::int64_t left_ns = end_ns - clock_ns(CLOCK_MONOTONIC);
-    if (left_ns <= 0) return;
+  while (socket->send(bytes, socket->own_address(), {}, {})) {
     pollfd poll_fd{socket->fd(), POLLIN, 0};
-    const timespec left{0, left_ns};
-    if (ppoll(&poll_fd, 1, &left, nullptr) <= 0) return;
+    ppoll(&poll_fd, 1, &kWait, nullptr);
     socket->read_stamps({});
     while (socket->receive(&packet)) {
-      is_received =
-          is_received || std::equal(sent.begin(), sent.end(), packet.content().begin(), packet.content().end());
     }
+    if (socket->stamps() == kBoth || clock_ns(CLOCK_MONOTONIC) >= end_ns) return;
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &kPause, nullptr);
   }
 }
 

@@ -1,12 +1,14 @@
-// Which stamps the kernel gives: found out by a packet that a socket sends to itself, for no system call tells. Where
-// the packet does not arrive (a node whose loop-back interface is down) the first packets of others will tell.
+// Which stamps the kernel gives: found out by packets that a socket sends to itself, for no system call tells. The
+// first may come without a stamp where there are some, for the kernel begins to stamp what comes in a moment after it
+// was asked to, when it was not doing so for anybody else. Where no packet arrives (a node whose loop-back interface is
+// down) the first ones of others will tell.
 #pragma once
 
 #include "netsampler/clock/stamped_socket.h"
 
 namespace jaxprof::netsampler {
 
-// Takes 50 ms at most. Packets of others that arrive meanwhile are lost.
+// Returns with both stamps, or after 55 ms. Packets of others that arrive meanwhile are lost.
 void find_own_stamps(StampedSocket* socket);
 
 }  // namespace jaxprof::netsampler

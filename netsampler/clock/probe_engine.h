@@ -40,7 +40,7 @@ class ProbeEngine {
 
   // `on_burst` gets every enqueued burst once, inside run_until(), in the order of the queue; one without exchanges was
   // not answered. kNodeNotReady with the reason if there is no socket to be had: the address is not this node's, all
-  // ports are taken. Takes up to 50 ms, in which it finds out by packets to itself which stamps the kernel gives.
+  // ports are taken. Takes up to 55 ms, in which it finds out by packets to itself which stamps the kernel gives.
   static Result<std::unique_ptr<ProbeEngine>> open(const ProbeEngineOptions& options, BurstSink on_burst);
   ~ProbeEngine();
   ProbeEngine(const ProbeEngine&) = delete;
