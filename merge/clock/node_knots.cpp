@@ -1,0 +1,151 @@
+#include "merge/clock/node_knots.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "merge/clock/rounding.h"
+
+namespace jaxprof::clock {
+namespace {
+
+constexpr double kNoLimitNs = 1e15;              // 12 days; stands for unbounded
+constexpr std::int64_t kBesideNs = 1'000;        // from a cut's end to where the hard interval has become wide
+constexpr std::int64_t kShortestNs = 1'000'000;  // between an era's knots: the line of its last two goes on
+constexpr double kReachNs = 1e9;                 // where a knot is made up so that there are two
+
+// The knots of one era, from its track.
+std::vector<ClockKnot> era_knots(const SolvedEras& solved, std::uint32_t era) {
+  const EraTrack& track = solved.model->eras[era];
+  const CoarseClock& clock = (*solved.clocks)[era];
+  std::vector<ClockKnot> knots;
+  for (std::size_t i = 0; i < track.offsets_ns.size(); ++i) {
+    const double axis_ns = solved.model->epochs.at(track.first + static_cast<std::uint32_t>(i));
+    const double after_ns = clock.after_raw(axis_ns + track.offsets_ns[i]);
+    const std::int64_t whole_ns = round_ns(after_ns);
+    const double rest_ns = (static_cast<double>(whole_ns) - after_ns) * clock.rate;
+    const Interval& bound = solved.bounds->eras[era][i];
+    // The track says how far the clock is ahead; the offset how far the reference is.
+    ClockKnot knot;
+    knot.raw_ns = clock.raw_ns + whole_ns;
+    knot.offset_ns = solved.reference_ns + round_ns(axis_ns + rest_ns) - knot.raw_ns;
+    knot.sigma_ns = std::min(static_cast<double>(track.sigmas_ns[i]), kNoLimitNs);
+    knot.hard_lo_ns = std::clamp(-bound.hi, -kNoLimitNs, 0.0);
+    knot.hard_hi_ns = std::clamp(-bound.lo, 0.0, kNoLimitNs);
+    knots.push_back(knot);
+  }
+  return knots;
+}
+
+// A knot on the line of an era at another time.
+ClockKnot moved(const std::vector<ClockKnot>& knots, double frequency, double drift, std::int64_t raw_ns) {
+  NodeSolution era;
+  era.knots = knots;
+  era.knots.front().frequency = frequency;
+  era.drift_bound = drift;
+  ClockKnot knot;
+  knot.raw_ns = raw_ns;
+  knot.offset_ns = reference_raw_ns(era, raw_ns) - raw_ns;
+  const ClockError error = error_at(era, raw_ns);
+  knot.sigma_ns = error.sigma_ns;
+  knot.hard_lo_ns = error.hard_lo_ns;
+  knot.hard_hi_ns = error.hard_hi_ns;
+  return knot;
+}
+
+void widen(double by_ns, double sigma_ns, ClockKnot* knot) {
+  knot->hard_lo_ns = std::max(knot->hard_lo_ns - by_ns, -kNoLimitNs);
+  knot->hard_hi_ns = std::min(knot->hard_hi_ns + by_ns, kNoLimitNs);
+  knot->sigma_ns = std::hypot(knot->sigma_ns, sigma_ns);
+}
+
+// From the last knot of one era to the first of the next.
+void bridge(double drift, ClockKnot before, ClockKnot after, std::vector<ClockKnot>* knots) {
+  const auto jump_ns = static_cast<double>(std::abs(after.offset_ns - before.offset_ns));
+  const double hole_ns = static_cast<double>(after.raw_ns - before.raw_ns);
+  if (hole_ns <= 2 * static_cast<double>(kBesideNs)) return;
+  before.raw_ns += kBesideNs;
+  after.raw_ns -= kBesideNs;
+  for (ClockKnot* knot : {&before, &after}) widen(jump_ns + drift * hole_ns, jump_ns, knot);
+  const double lo_ns = std::min(before.hard_lo_ns, after.hard_lo_ns);
+  const double hi_ns = std::max(before.hard_hi_ns, after.hard_hi_ns);
+  before.hard_lo_ns = after.hard_lo_ns = lo_ns;
+  before.hard_hi_ns = after.hard_hi_ns = hi_ns;
+  knots->push_back(before);
+  knots->push_back(after);
+}
+
+// Knots of an era between the cuts around it, with one right at each; two at least, some way apart.
+std::vector<ClockKnot> fit_between(const std::vector<ClockKnot>& all, double frequency, double drift,
+                                   const NodeCut* before, const NodeCut* behind) {
+  std::vector<ClockKnot> knots;
+  for (const ClockKnot& knot : all) {
+    if (before != nullptr && knot.raw_ns <= before->after_ns + kShortestNs) continue;
+    if (behind != nullptr && knot.raw_ns >= behind->before_ns - kShortestNs) continue;
+    knots.push_back(knot);
+  }
+  if (before != nullptr) knots.insert(knots.begin(), moved(all, frequency, drift, before->after_ns));
+  if (behind != nullptr) knots.push_back(moved(all, frequency, drift, behind->before_ns));
+  if (knots.size() == 1) {
+    const std::int64_t reach_ns = behind != nullptr ? -round_ns(kReachNs) : round_ns(kReachNs);
+    knots.push_back(moved(all, frequency, drift, knots.front().raw_ns + reach_ns));
+    if (reach_ns < 0) std::swap(knots.front(), knots.back());
+  }
+  return knots;
+}
+
+// Both clocks have to rise from knot to knot.
+void keep_rising(std::vector<ClockKnot>* knots) {
+  std::vector<ClockKnot> kept;
+  for (const ClockKnot& knot : *knots) {
+    const bool rises = kept.empty() || (knot.raw_ns > kept.back().raw_ns &&
+                                        knot.raw_ns + knot.offset_ns > kept.back().raw_ns + kept.back().offset_ns);
+    if (rises) kept.push_back(knot);
+  }
+  *knots = std::move(kept);
+}
+
+void set_frequencies(double alone, std::vector<ClockKnot>* knots) {
+  for (std::size_t i = 0; i < knots->size(); ++i) {
+    const ClockKnot& from = (*knots)[i > 0 ? i - 1 : 0];
+    const ClockKnot& to = (*knots)[std::min(i + 1, knots->size() - 1)];
+    (*knots)[i].frequency = from.raw_ns == to.raw_ns ? alone
+                                                     : static_cast<double>(to.offset_ns - from.offset_ns) /
+                                                           static_cast<double>(to.raw_ns - from.raw_ns);
+  }
+}
+
+}  // namespace
+
+std::vector<ClockKnot> node_knots(const SolvedEras& solved, std::uint32_t node, const std::vector<NodeCut>& cuts) {
+  const std::uint32_t first = solved.eras->first[node];
+  std::vector<ClockKnot> knots;
+  double frequency = 0;
+  double drift = 0;
+  const NodeCut* lost_from = nullptr;  // the first cut since the last known era
+  for (std::size_t i = 0; i <= cuts.size(); ++i) {
+    const auto era = first + static_cast<std::uint32_t>(i);
+    const EraTrack& track = solved.model->eras[era];
+    if (i > 0 && lost_from == nullptr) lost_from = &cuts[i - 1];
+    if (!track.is_known()) continue;
+    frequency = (*solved.clocks)[era].rate - 1;
+    drift = std::max(drift, track.drift);
+    const NodeCut* before = i > 0 ? &cuts[i - 1] : nullptr;
+    const NodeCut* behind = i < cuts.size() ? &cuts[i] : nullptr;
+    const std::vector<ClockKnot> own = fit_between(era_knots(solved, era), frequency, track.drift, before, behind);
+    if (!knots.empty() && !own.empty()) bridge(drift, ClockKnot(knots.back()), ClockKnot(own.front()), &knots);
+    knots.insert(knots.end(), own.begin(), own.end());
+    lost_from = nullptr;
+  }
+  if (lost_from != nullptr && !knots.empty()) {
+    // Nobody compared clocks any more after the last jump: from there on nothing is known.
+    ClockKnot lost = moved(knots, frequency, drift, std::max(lost_from->after_ns, knots.back().raw_ns + kShortestNs));
+    lost.hard_lo_ns = -kNoLimitNs;
+    lost.hard_hi_ns = lost.sigma_ns = kNoLimitNs;
+    knots.push_back(lost);
+  }
+  keep_rising(&knots);
+  set_frequencies(frequency, &knots);
+  return knots;
+}
+
+}  // namespace jaxprof::clock
