@@ -43,6 +43,7 @@ FENCES = (
     ("SPANK", r"slurm/\w+\.h", r"slurm/spank/.*"),
     ("CLI11", r"CLI/.*", r"(.*/)?options\.cpp"),
     ("netlink", r"netlink/.*|linux/(netlink|rtnetlink|genetlink)\.h|rdma/rdma_netlink\.h", r"netsampler/nic/.*"),
+    ("libsodium", r"sodium(/.*)?\.h", r"netsampler/clock/.*"),
     # A kernel module's headers are in folders of the same names.
     ("libibverbs", r"infiniband/.*|rdma/(?!rdma_netlink\.h).*",
      r"netsampler/gpu/.*|netsampler/nic/verbs_probe\.cpp|tests/rdma_guest/efa_stub/.*"),

@@ -62,6 +62,7 @@ def main():
                     "memory_bench": [binaries / "memory_bench", libraries / "libjaxprof-agent.so", folder],
                     "rate_bench": [binaries / "rate_bench", libraries / "libjaxprof-agent.so", folder],
                     "nic_bench": [binaries / "nic_bench"],
+                    "clock_probe_bench": [binaries / "clock_probe_bench"],
                     "publish_bench": [binaries / "publish_bench", binaries / "jaxprof-exec",
                                       libraries / "libjaxprof-agent.so", folder],
                     "merge_bench": [binaries / "merge_bench", "100000", folder],
