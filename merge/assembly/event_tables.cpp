@@ -165,7 +165,9 @@ void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& 
   add("collective.overfull", overfull, "collective has|collectives have",
       " more members than the communicator has ranks: a rank is counted twice or its size is wrong");
   add("collective.unresolved", count_flag(runfile::kInstanceUnresolved), "collective has|collectives have",
-      " members on several nodes, whose clocks have no known bound: which one came last is not known", Severity::kInfo);
+      " members on several nodes that came within what the nodes' clocks can tell apart: which one was last is not "
+      "known",
+      Severity::kInfo);
 }
 
 // ---- GPUs ---------------------------------------------------------------------------------------------------------
@@ -290,6 +292,8 @@ void shift_to_epoch(RunTables* run) {
   for (runfile::CounterTable& table : run->counters) {
     for (std::int64_t& time : table.time_ns) time -= epoch;
   }
+  // A node may have been looked at before its first event.
+  for (std::int64_t& time : run->clock_model.time_ns) time -= epoch;
   for (auto* column : {&run->processes.start_ns,
                        &run->processes.end_ns,
                        &run->observers.start_ns,
@@ -309,6 +313,7 @@ void shift_to_epoch(RunTables* run) {
                        &run->cuda_events.start_ns,
                        &run->segments.open_ns,
                        &run->segments.close_ns,
+                       &run->clock_steps.time_ns,
                        &run->collectives.first_enqueue_ns,
                        &run->collectives.last_enqueue_ns,
                        &run->collectives.first_start_ns,

@@ -235,14 +235,6 @@ void fill_job_tables(const RunSources& sources, RunTables* run, Diagnostics* dia
   diagnose_files(sources, diagnostics);
   diagnose_spools_together(sources, time, diagnostics);
   diagnose_ranks(sources, time, diagnostics);
-  for (const auto& [key, model] : sources.clocks) {
-    for (const clock::WallClockStep& step : model.steps()) {
-      const std::uint32_t node = sources.node_of_clock(key);
-      diagnostics->add(Severity::kWarning, "clock.step", {-1, runfile::kNoIndex, node}, 1,
-                       "the wall clock of node " + std::to_string(node) + " was set by " +
-                           std::to_string(step.size_ns) + " ns during the run; times keep the scale from before it");
-    }
-  }
 }
 
 }  // namespace jaxprof::assembly

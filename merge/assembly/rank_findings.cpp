@@ -85,7 +85,9 @@ bool starts_ranks(const RunSources& sources, const Holder& holder) {
 RecordedSpan span_of_task(const RunSources& sources, const Holder& holder) {
   RecordedSpan span = holder.processes;
   const rundir::FoundTask* task = task_of(sources, holder);
-  if (task != nullptr && task->start.realtime_ns > 0) span.first_ns = std::min(span.first_ns, task->start.realtime_ns);
+  if (task == nullptr || task->start.realtime_ns <= 0) return span;
+  const std::uint32_t node = sources.node_of(task->start.boot_id, task->start.host);
+  span.first_ns = std::min(span.first_ns, sources.axis_of_wall(node, task->start.realtime_ns));
   return span;
 }
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "agent/contract/run_layout.h"
+#include "merge/assembly/namespace_shift.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -140,13 +141,46 @@ void note_foreign(const std::string& path, RunSources* sources) {
                               id.text(IdentityKey::kHost), id.number(IdentityKey::kAttachRealtimeNs)});
 }
 
-void fit_clocks(RunSources* sources) {
-  std::map<RunSources::ClockKey, std::vector<spool::AnchorRecord>> anchors;
-  for (const SourceProcess& process : sources->processes) {
-    auto& pool = anchors[clock_key(process.trace)];
-    pool.insert(pool.end(), process.trace.anchors().begin(), process.trace.anchors().end());
+// A process's anchors on the raw clock of `scale`.
+std::vector<spool::AnchorRecord> anchors_on(const RunSources& sources, std::size_t scale,
+                                            const SourceProcess& process) {
+  std::vector<spool::AnchorRecord> anchors(process.trace.anchors().begin(), process.trace.anchors().end());
+  const ClockScale& to = sources.run_clocks.scales()[scale];
+  if (process.trace.identity().number(IdentityKey::kTimeNamespace) == to.time_namespace) return anchors;
+  std::vector<spool::ClockReading> readings;
+  for (const std::size_t observer : to.observers) {
+    const auto own = clock_readings(sources.observers[observer].trace);
+    readings.insert(readings.end(), own.begin(), own.end());
   }
-  for (const auto& [key, pool] : anchors) sources->clocks[key] = clock::AxisClock::fit(pool);
+  const auto shift_ns = namespace_shift_ns(std::move(readings), anchors);
+  for (spool::AnchorRecord& anchor : anchors) anchor.monotonic_raw_ns += shift_ns.value_or(0);
+  return anchors;
+}
+
+void fit_clocks(RunSources* sources) {
+  struct Pool {
+    std::int64_t scale = -1;  // with a model; -1: none
+    std::vector<spool::AnchorRecord> anchors;
+  };
+  std::map<RunSources::ClockKey, Pool> pools;
+  for (const SourceProcess& process : sources->processes) {
+    const auto [pool, is_new] = pools.try_emplace(clock_key(process.trace));
+    if (is_new) {
+      pool->second.scale =
+          sources->run_clocks.scale_of(process.node, process.trace.identity().number(IdentityKey::kTimeNamespace));
+    }
+    const std::int64_t scale = pool->second.scale;
+    const auto anchors = scale >= 0 ? anchors_on(*sources, static_cast<std::size_t>(scale), process)
+                                    : std::vector(process.trace.anchors().begin(), process.trace.anchors().end());
+    pool->second.anchors.insert(pool->second.anchors.end(), anchors.begin(), anchors.end());
+  }
+  for (const auto& [key, pool] : pools) {
+    const auto scale = static_cast<std::size_t>(pool.scale);
+    sources->clocks[key] = pool.scale < 0 ? clock::AxisClock::fit(pool.anchors)
+                                          : clock::AxisClock::fit(pool.anchors, [&](std::int64_t raw_ns) {
+                                              return sources->run_clocks.axis_ns(scale, raw_ns);
+                                            });
+  }
   for (SourceProcess& process : sources->processes) {
     const clock::AxisClock& model = sources->clocks[clock_key(process.trace)];
     process.clock = model.is_valid() ? &model : nullptr;
@@ -179,7 +213,15 @@ void fit_node_clocks(RunSources* sources) {
   }
   for (SourceObserver& observer : sources->observers) {
     const Key key = key_of(observer);
-    observer.clock = clock::NodeClock::fit(anchors[key], reference_of(*sources, key.first, key.second));
+    const std::int64_t scale = sources->run_clocks.scale_of(key.first, key.second);
+    const bool has_model =
+        scale >= 0 && sources->run_clocks.scales()[static_cast<std::size_t>(scale)].time_namespace == key.second;
+    observer.clock =
+        has_model ? clock::NodeClock::fit(anchors[key],
+                                          [&](std::int64_t raw_ns) {
+                                            return sources->run_clocks.axis_ns(static_cast<std::size_t>(scale), raw_ns);
+                                          })
+                  : clock::NodeClock::fit(anchors[key], reference_of(*sources, key.first, key.second));
   }
 }
 
@@ -220,6 +262,10 @@ std::uint32_t RunSources::node_of_clock(const ClockKey& key) const {
   return position_of(nodes, std::get<0>(key));
 }
 
+std::int64_t RunSources::axis_of_wall(std::uint32_t node, std::int64_t wall_ns) const {
+  return node < run_clocks.nodes().size() ? wall_ns - run_clocks.nodes()[node].wall_lead_ns : wall_ns;
+}
+
 RunSources open_sources(rundir::FoundRun run) {
   RunSources sources;
   sources.directory = run.directory;
@@ -247,8 +293,9 @@ RunSources open_sources(rundir::FoundRun run) {
     const spool::SpoolIdentity& id = process.trace.identity();
     process.node = sources.node_of(id.text(IdentityKey::kBootId), id.text(IdentityKey::kHost));
   }
-  fit_clocks(&sources);
   sort_observers(&sources);
+  sources.run_clocks = RunClocks(sources.observers, sources.nodes);
+  fit_clocks(&sources);
   fit_node_clocks(&sources);
   return sources;
 }

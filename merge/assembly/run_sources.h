@@ -8,8 +8,9 @@
 #include <tuple>
 #include <vector>
 
-#include "merge/clock/node_clock.h"
+#include "merge/assembly/run_clocks.h"
 #include "merge/clock/axis_clock.h"
+#include "merge/clock/node_clock.h"
 #include "merge/rundir/node_trace.h"
 #include "merge/rundir/run_directory.h"
 #include "merge/rundir/spool_trace.h"
@@ -65,9 +66,13 @@ struct RunSources {
   // Processes that share a counter: node, clock and, for clocks that a container may shift, time namespace.
   using ClockKey = std::tuple<std::string, std::int64_t, std::int64_t>;
   std::map<ClockKey, clock::AxisClock> clocks;
+  RunClocks run_clocks;
 
   std::uint32_t node_of(const std::string& boot_id, const std::string& host) const;
   std::uint32_t node_of_clock(const ClockKey& key) const;
+  // Where on the axis a node was when its wall clock read that; exact where the axis is its wall clock, else as good as
+  // one difference between the two can be for the whole run. For what is told in seconds.
+  std::int64_t axis_of_wall(std::uint32_t node, std::int64_t wall_ns) const;
 };
 
 // Opens everything; files that cannot be read are listed, and are no failure.

@@ -108,16 +108,19 @@ class SpoolFindings {
       add(Severity::kError, "spool.cut", 1, "is cut: " + last_event() + "; " + cut_words(sources_, process_));
     } else if (const char* why = stop_words(trace_); why != nullptr) {
       add(Severity::kWarning, "recording.stopped", 1,
-          "ends at " + time_.words(static_cast<std::int64_t>(trace_.footer()->record.realtime_ns)) + ": " + why +
-              "; the process went on");
+          "ends at " + time_of_footer() + ": " + why + "; the process went on");
     } else if (has_footer_of(trace_, FooterReason::kWindowEnd)) {
       add(Severity::kInfo, "recording.window-end", 1,
-          "ends at " + time_.words(static_cast<std::int64_t>(trace_.footer()->record.realtime_ns)) +
-              ": its window was over and asked the job to end");
+          "ends at " + time_of_footer() + ": its window was over and asked the job to end");
     } else if (has_footer_of(trace_, FooterReason::kSaved)) {
       add(Severity::kInfo, "process.died", 1,
           death_words(sources_, process_) + "; what it had recorded until then was saved");
     }
+  }
+
+  std::string time_of_footer() const {
+    const auto wall_ns = static_cast<std::int64_t>(trace_.footer()->record.realtime_ns);
+    return time_.words(sources_.axis_of_wall(process_.node, wall_ns));
   }
 
   std::string last_event() const {
@@ -136,7 +139,7 @@ class SpoolFindings {
     const auto drop = trace_.drops().find(static_cast<std::uint32_t>(Drop::kSpoolWriteFailed));
     const std::uint64_t lost = drop == trace_.drops().end() ? 0 : drop->second;
     if (has_footer_of(trace_, FooterReason::kWriteFailed)) {
-      const std::string when = time_.words(static_cast<std::int64_t>(trace_.footer()->record.realtime_ns));
+      const std::string when = time_of_footer();
       add(Severity::kError, "recording.failed", std::max<std::uint64_t>(lost, 1),
           lost > 0
               ? "could not be written any further: disk full or file size limit, since " + when

@@ -90,7 +90,9 @@ TaskVerdict judge_task(const RunSources& sources, std::size_t index, const RunTi
   return {TaskState::kMissingTask,
           "its wrapper ended before it could publish; what it recorded is on " + start.host + " in " +
               start.spool_directory + " (`jaxprof collect " + sources.directory +
-              "` there brings it in); it began at " + time.words(start.realtime_ns) + unreadable_files(sources, task),
+              "` there brings it in); it began at " +
+              time.words(sources.axis_of_wall(sources.node_of(start.boot_id, start.host), start.realtime_ns)) +
+              unreadable_files(sources, task),
           "rank.missing"};
 }
 

@@ -30,7 +30,7 @@ bool names_kind(std::string_view kinds, std::string_view kind) {
   return false;
 }
 
-// CLOCK_REALTIME, ns.
+// On the run's axis, ns.
 struct Span {
   std::int64_t begin_ns = INT64_MAX;
   std::int64_t end_ns = INT64_MIN;
@@ -49,8 +49,9 @@ std::vector<Span> spans_of_tasks(const RunSources& sources) {
     if (!start.is_profiled || !(names_kind(start.trace, "nic") || names_kind(start.trace, "gpu"))) continue;
     const std::uint32_t node = sources.node_of(start.boot_id, start.host);
     if (node >= spans.size()) continue;
-    spans[node].include(start.realtime_ns);
-    if (task.end && !task.end->is_collected) spans[node].include(std::max(task.end->realtime_ns, start.realtime_ns));
+    const auto include = [&](std::int64_t wall_ns) { spans[node].include(sources.axis_of_wall(node, wall_ns)); };
+    include(start.realtime_ns);
+    if (task.end && !task.end->is_collected) include(std::max(task.end->realtime_ns, start.realtime_ns));
   }
   return spans;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "merge/match/clock_errors.h"
 #include "merge/match/nccl_words.h"
 #include "merge/runfile/table_rows.h"
 
@@ -50,14 +51,6 @@ std::vector<bool> find_time_windows(const RunTables& run) {
 // Calls of unknown rank have one number only if they were told to be of different members (call_numbers.h).
 bool is_same_member(const Member& a, const Member& b) {
   return a.rank == b.rank && a.process == b.process && a.rank >= 0;
-}
-
-// Whether the order of the members hangs on clocks of different nodes of which nobody knows how far they are apart.
-bool is_order_unresolved(const RunTables& run, const std::vector<Member>& members) {
-  if (!std::isnan(run.attributes.clock_bound_ns)) return false;
-  const auto node = [&run](const Member& member) { return run.processes.node[member.process]; };
-  return std::any_of(members.begin(), members.end(),
-                     [&](const Member& member) { return node(member) != node(members.front()); });
 }
 
 // The value that all members share who know it, `missing` if none does, or `otherwise`. A member that was seen by NVTX
@@ -109,8 +102,36 @@ void set_gpu_times(const runfile::NcclTable& nccl, const std::vector<Member>& me
   table->last_end_ns[row] = end_ns(*last);
 }
 
+// A difference of less is what clocks may show of members that came at once.
+constexpr double kSigmas = 3;
+
+// Who came first and who last, against what the clocks of the members' nodes are worth. Returns flags.
+std::uint16_t weigh_order(const ClockErrors& clocks, const std::vector<Member>& members, std::size_t row,
+                          RunTables* run) {
+  runfile::CollectiveTable& table = run->collectives;
+  const bool has_gpu_times = table.last_start_ns[row] != runfile::kNoTime;
+  const std::int64_t first_ns = has_gpu_times ? table.first_start_ns[row] : table.first_enqueue_ns[row];
+  const std::int64_t last_ns = has_gpu_times ? table.last_start_ns[row] : table.last_enqueue_ns[row];
+  std::vector<std::uint32_t> nodes;
+  for (const Member& member : members) {
+    const std::uint32_t node = run->processes.node[member.process];
+    if (nodes.empty() || nodes.back() != node) nodes.push_back(node);
+  }
+  const SpreadError error = clocks.between(nodes, last_ns);
+  table.clock_sigma_ns[row] = error.sigma_ns;
+  table.clock_bound_ns[row] = error.bound_ns;
+  if (nodes.size() < 2) return 0;
+  if (!error.is_known()) return runfile::kInstanceUnresolved;
+  if (last_ns == runfile::kNoTime) return 0;
+  const auto spread_ns = static_cast<double>(last_ns - first_ns);
+  if (spread_ns > error.bound_ns) return runfile::kInstanceCertain;
+  // Without a sigma, only the bound can tell.
+  const bool is_resolved = !std::isnan(error.sigma_ns) && spread_ns > kSigmas * error.sigma_ns;
+  return is_resolved ? 0 : runfile::kInstanceUnresolved;
+}
+
 void add_instance(const InstanceKey& key, const std::vector<Member>& members,
-                  const std::vector<std::uint64_t>& calls_in_plan, RunTables* run) {
+                  const std::vector<std::uint64_t>& calls_in_plan, const ClockErrors& clocks, RunTables* run) {
   runfile::NcclTable& nccl = run->nccl;
   runfile::CollectiveTable& table = run->collectives;
   const std::size_t row = runfile::add_row(table);
@@ -145,8 +166,7 @@ void add_instance(const InstanceKey& key, const std::vector<Member>& members,
   if (seen < table.n_ranks[row]) flags |= runfile::kInstancePartial;
   if (is_grouped) flags |= runfile::kInstanceGrouped;
   if (is_mismatch) flags |= runfile::kInstanceMismatch;
-  if (is_order_unresolved(*run, members)) flags |= runfile::kInstanceUnresolved;
-  table.flags[row] = flags;
+  table.flags[row] = static_cast<std::uint16_t>(flags | weigh_order(clocks, members, row, run));
 
   for (const Member& member : members) {
     nccl.instance[member.row] = row;
@@ -179,6 +199,7 @@ UnmatchedCalls match_instances(const std::vector<std::uint64_t>& calls_in_plan,
           {nccl.comm_rank[row], process_of_row(*run, row), row});
     }
   }
+  const ClockErrors clocks(*run);
   for (auto& [key, members] : instances) {
     std::stable_sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
       return std::tie(a.rank, a.process) < std::tie(b.rank, b.process);
@@ -186,7 +207,7 @@ UnmatchedCalls match_instances(const std::vector<std::uint64_t>& calls_in_plan,
     const auto end = std::unique(members.begin(), members.end(), is_same_member);
     unmatched.repeated += static_cast<std::uint64_t>(members.end() - end);
     members.erase(end, members.end());
-    add_instance(key, members, calls_in_plan, run);
+    add_instance(key, members, calls_in_plan, clocks, run);
   }
   return unmatched;
 }

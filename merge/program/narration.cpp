@@ -88,7 +88,7 @@ std::string human_bytes(std::uint64_t bytes) {
 std::string clock_line(const runfile::RunTables& run) {
   const runfile::RunAttributes& a = run.attributes;
   return "clock    " + counted(a.n_nodes, "node") + ", " +
-         clock::clock_words(a.clock_method, a.clock_bound_ns, a.n_nodes);
+         clock::clock_words(a.clock_method, a.clock_sigma_ns, a.clock_bound_ns, a.n_nodes);
 }
 
 std::string read_line(const runfile::RunTables& run) {

@@ -64,8 +64,9 @@ void add_instance(Times& times, const NcclTable& t, std::size_t row) {
 
 // Have all members of the instance GPU times that can be compared?
 bool is_comparable(const RunTables& run, std::uint64_t instance) {
-  constexpr std::uint16_t kFlaws = kInstancePartial | kInstanceUnresolved;
-  return run.collectives.last_start_ns[instance] >= 0 && (run.collectives.flags[instance] & kFlaws) == 0;
+  const std::uint16_t flags = run.collectives.flags[instance];
+  const bool has_clocks = (flags & kInstanceUnresolved) == 0 || !std::isnan(run.collectives.clock_bound_ns[instance]);
+  return run.collectives.last_start_ns[instance] >= 0 && (flags & kInstancePartial) == 0 && has_clocks;
 }
 
 void add_call(const RunTables& run, std::size_t row, Times& times) {
@@ -255,12 +256,14 @@ void add_notes(Table& table, const Kinds& kinds) {
 
 bool spread_wants(std::string_view path) {
   if (path.starts_with("/job/") || path.starts_with("/comms/")) return true;
-  constexpr std::array<std::string_view, 18> kColumns = {
-      "/events/nccl/process_offset", "/events/nccl/start_ns",   "/events/nccl/end_api_ns", "/events/nccl/gpu_dur_ns",
-      "/events/nccl/comm",           "/events/nccl/coll",       "/events/nccl/dtype",      "/events/nccl/algo",
-      "/events/nccl/proto",          "/events/nccl/size_bytes", "/events/nccl/parent",     "/events/nccl/instance",
-      "/events/nccl/gpu_start_ns",   "/events/nccl/graph",      "/events/nccl/replay",     "/collectives/last_start_ns",
-      "/collectives/last_end_ns",    "/collectives/flags"};
+  constexpr std::array<std::string_view, 19> kColumns = {
+      "/events/nccl/process_offset", "/events/nccl/start_ns",    "/events/nccl/end_api_ns",
+      "/events/nccl/gpu_dur_ns",     "/events/nccl/comm",        "/events/nccl/coll",
+      "/events/nccl/dtype",          "/events/nccl/algo",        "/events/nccl/proto",
+      "/events/nccl/size_bytes",     "/events/nccl/parent",      "/events/nccl/instance",
+      "/events/nccl/gpu_start_ns",   "/events/nccl/graph",       "/events/nccl/replay",
+      "/collectives/last_start_ns",  "/collectives/last_end_ns", "/collectives/flags",
+      "/collectives/clock_bound_ns"};
   return std::find(kColumns.begin(), kColumns.end(), path) != kColumns.end();
 }
 

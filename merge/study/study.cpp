@@ -9,6 +9,7 @@
 #include "agent/contract/rank_selection.h"
 #include "merge/runfile/rank_ranges.h"
 #include "merge/runfile/word_list.h"
+#include "merge/study/clock.h"
 #include "merge/study/network.h"
 #include "merge/study/spread.h"
 #include "merge/study/summary.h"
@@ -16,7 +17,7 @@
 namespace jaxprof::study {
 
 std::span<const Study> all_studies() {
-  static constexpr std::array kStudies = {kSummary, kSpread, kNetwork};
+  static constexpr std::array kStudies = {kSummary, kSpread, kNetwork, kClock};
   return kStudies;
 }
 

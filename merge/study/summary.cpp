@@ -158,7 +158,7 @@ void add_instances(Sections& out, const RunTables& run) {
   out.count("mismatch", with(kInstanceMismatch));
   out.count("unresolved", with(kInstanceUnresolved),
             with(kInstanceUnresolved) > 0
-                ? "on several nodes with clocks of unknown bound: which member came last is unknown"
+                ? "on several nodes, within what their clocks can tell apart: which member came last is unknown"
                 : "");
 }
 
@@ -253,7 +253,8 @@ void add_time(Sections& out, const RunTables& run) {
 void add_clocks(Sections& out, const RunTables& run) {
   const RunAttributes& a = run.attributes;
   out.begin("clocks");
-  out.text("alignment", clock::clock_words(or_unknown(a.clock_method), a.clock_bound_ns, a.n_nodes));
+  out.text("alignment",
+           jaxprof::clock::clock_words(or_unknown(a.clock_method), a.clock_sigma_ns, a.clock_bound_ns, a.n_nodes));
 }
 
 // What add_calls cannot count in the calls: kernels in graphs that none of them has.
@@ -268,7 +269,7 @@ void add_unjoined_graphs(Sections& out, const RunTables& run) {
 bool summary_wants(std::string_view path) {
   const bool is_large = path.starts_with("/events/") || path.starts_with("/collectives/") ||
                         path.starts_with("/nccl_work/") || path.starts_with("/launch_configs/") ||
-                        path.starts_with("/counters/");
+                        path.starts_with("/counters/") || path.starts_with("/clock/");
   if (!is_large || node_summary_wants(path)) return true;
   constexpr std::array<std::string_view, 19> kColumns = {"/events/nvtx/process_offset", "/events/nvtx/kind",
                                                          "/events/nccl/process_offset", "/events/nccl/coll",

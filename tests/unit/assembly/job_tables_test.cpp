@@ -306,7 +306,8 @@ TEST_F(JobTablesTest, AStepOfTheClockIsReportedOnItsNode) {
     recording.write(run_.path(), "b.jxspool");
     Recording(0, 2, "n0").write(run_.path(), "a.jxspool");
     assemble();
-    EXPECT_THAT(findings(tables(), "clock.step"), ElementsAre(HasSubstr("node 1 was set by 10000000000 ns")))
+    EXPECT_THAT(findings(tables(), "clock.step"),
+                ElementsAre(HasSubstr("node n1: the wall clock was set by 10000000000 ns")))
         << boot_id;
     EXPECT_EQ(tables().diagnostics.node.back(), 1u);
   }

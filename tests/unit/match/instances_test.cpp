@@ -77,6 +77,17 @@ class InstancesOnTwoNodes : public InstancesTest {
     next_process();
     call(1, 5, 150);
   }
+  // Of the second node against the first.
+  void set_clock_errors(double sigma_ns, double bound_ns) {
+    for (const double share : {0.0, 1.0}) {
+      const std::size_t knot = runfile::add_row(run_.clock_model);
+      run_.clock_model.time_ns[knot] = 0;
+      run_.clock_model.sigma_ns[knot] = share * sigma_ns;
+      run_.clock_model.hard_lo_ns[knot] = -share * bound_ns;
+      run_.clock_model.hard_hi_ns[knot] = share * bound_ns;
+    }
+    run_.clock_model_offset = {0, 1, 2};
+  }
 };
 
 TEST_F(InstancesOnTwoNodes, AreUnresolvedWithoutABoundOfTheirClocks) {
@@ -86,10 +97,27 @@ TEST_F(InstancesOnTwoNodes, AreUnresolvedWithoutABoundOfTheirClocks) {
   EXPECT_EQ(run_.collectives.last_member.at(0), 1);
 }
 
-TEST_F(InstancesOnTwoNodes, AreResolvedByABound) {
-  run_.attributes.clock_bound_ns = 1000;
+TEST_F(InstancesOnTwoNodes, AreCertainBeyondTheBoundOfTheirClocks) {
+  set_clock_errors(5, 40);
+  match();
+  EXPECT_EQ(run_.collectives.flags, (std::vector<std::uint16_t>{runfile::kInstanceCertain, runfile::kInstancePartial}));
+  EXPECT_EQ(run_.collectives.clock_bound_ns.at(0), 40);
+  EXPECT_EQ(run_.collectives.clock_sigma_ns.at(0), 5);
+  EXPECT_EQ(run_.collectives.clock_bound_ns.at(1), 0) << "its one member is on one node";
+}
+
+TEST_F(InstancesOnTwoNodes, AreResolvedBeyondThreeSigma) {
+  set_clock_errors(10, 4000);
   match();
   EXPECT_EQ(run_.collectives.flags, (std::vector<std::uint16_t>{0, runfile::kInstancePartial}));
+}
+
+TEST_F(InstancesOnTwoNodes, AreUnresolvedWithinThreeSigma) {
+  set_clock_errors(20, 4000);
+  match();
+  EXPECT_EQ(run_.collectives.flags,
+            (std::vector<std::uint16_t>{runfile::kInstanceUnresolved, runfile::kInstancePartial}));
+  EXPECT_EQ(run_.collectives.clock_bound_ns.at(0), 4000);
 }
 
 TEST_F(InstancesTest, MarksAnInstanceThatLacksMembers) {
