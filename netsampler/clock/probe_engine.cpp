@@ -101,7 +101,7 @@ class ProbeEngine::Impl {
   void progress_bursts() {
     if (!client_.is_busy()) {
       if (queue_.empty()) return;
-      const QueuedBurst burst = std::move(queue_.front());
+      const QueuedBurst burst = queue_.front();
       queue_.pop_front();
       client_.begin(burst.target, burst.kind, n_bursts_++, burst.count);
     }

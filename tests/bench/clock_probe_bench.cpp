@@ -66,7 +66,7 @@ double cost_ns(const Work& work) {
 class PingPong {
  public:
   PingPong() {
-    for (int i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < fds_.size(); ++i) {
       fds_[i].reset(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
       addresses_[i].sin_family = AF_INET;
       addresses_[i].sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -82,7 +82,7 @@ class PingPong {
   }
 
  private:
-  void pass(int from, int to) {
+  void pass(std::size_t from, std::size_t to) {
     std::array<char, netsampler::kPacketBytes> packet{};
     sendto(fds_[from].get(), packet.data(), packet.size(), 0, reinterpret_cast<const sockaddr*>(&addresses_[to]),
            sizeof addresses_[to]);
