@@ -133,6 +133,38 @@ void NodeSpool::ticks(std::uint64_t due, std::uint64_t missed, std::uint64_t rea
   state(StateKind::kNodeTicks, fixed);
 }
 
+void NodeSpool::clock_service(const std::string& clocksource, bool is_reference, std::uint64_t stamp,
+                              const std::string& reason) {
+  spool::ClockServiceState fixed{};
+  fixed.port = reason.empty() ? 40'000 : 0;
+  fixed.stamps = spool::kStampReceive | spool::kStampSend;
+  fixed.is_reference = is_reference ? 1 : 0;
+  fixed.address = string("10.0.0.1");
+  fixed.interface = string("eth0");
+  fixed.clocksource = string(clocksource);
+  fixed.reason = string(reason);
+  fixed.network_namespace = std::hash<std::string>{}(texts_.at(IdentityKey::kHost));
+  fixed.stamp = stamp;
+  state(StateKind::kClockService, fixed);
+}
+
+void NodeSpool::clock_peer(std::uint32_t peer, const std::string& host) {
+  spool::ClockPeerState fixed{};
+  fixed.peer = peer;
+  fixed.host = string(host);
+  fixed.boot_id = string(host + "-boot");
+  fixed.network_namespace = std::hash<std::string>{}(host);
+  state(StateKind::kClockPeer, fixed);
+}
+
+void NodeSpool::clock_readings(const std::vector<spool::ClockReading>& readings) {
+  spool::append_readings(readings, &clock_);
+}
+
+void NodeSpool::clock_burst(const spool::ProbeBurst& burst) {
+  spool::append_burst(burst, &clock_);
+}
+
 void NodeSpool::row(std::uint32_t stream, std::uint64_t stamp, const std::vector<std::uint64_t>& values,
                     std::uint32_t flags, std::uint32_t read_us) {
   Stream& to = streams_.at(stream);
@@ -171,6 +203,7 @@ std::string NodeSpool::bytes(bool has_footer) {
   spool.add(spool::BlockKind::kAnchors, anchors);
   spool.add(spool::BlockKind::kState, state_);
   for (const std::string& block : blocks_) spool.add(spool::BlockKind::kSamples, block);
+  if (!clock_.empty()) spool.add(spool::BlockKind::kClock, std::string(clock_.begin(), clock_.end()));
   if (has_footer) {
     std::string footer;
     spool::FooterRecord record{};

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "agent/spool/block.h"
+#include "agent/spool/clock_codec.h"
+#include "agent/spool/clock_record.h"
 #include "agent/spool/identity.h"
 #include "agent/spool/node_record.h"
 #include "agent/spool/sample_codec.h"
@@ -64,6 +66,13 @@ class NodeSpool {
   // A row of a registered stream; a partial one if it has fewer values than the stream has columns.
   void row(std::uint32_t stream, std::uint64_t stamp, const std::vector<std::uint64_t>& values, std::uint32_t flags = 0,
            std::uint32_t read_us = 20);
+  // How the node takes part in comparing clocks; its network namespace is its host's.
+  void clock_service(const std::string& clocksource = "tsc", bool is_reference = false, std::uint64_t stamp = 0,
+                     const std::string& reason = {});
+  void clock_peer(std::uint32_t peer, const std::string& host);
+  void clock_readings(const std::vector<spool::ClockReading>& readings);
+  void clock_burst(const spool::ProbeBurst& burst);
+
   // What was added since the last one becomes a block of its own.
   void end_block();
   // The next block starts anew, as an observer does now and then.
@@ -90,6 +99,7 @@ class NodeSpool {
   std::vector<spool::AnchorRecord> anchors_;
   std::map<std::uint32_t, Stream> streams_;
   std::vector<std::string> blocks_;
+  std::vector<std::uint8_t> clock_;
 };
 
 }  // namespace jaxprof::test
