@@ -18,14 +18,18 @@ namespace {
 
 constexpr std::size_t kMostEndpoints = 65536;
 constexpr std::size_t kReferenceBytes = 128;
+constexpr const char* kTemporaryMark = ".tmp.";  // atomic_file.h's and clock_token.h's
+constexpr std::int64_t kLongestWrite_s = 600;
 
 std::string file_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// What somebody wrote who died before the file had its name.
-bool is_remains_of(const std::string& name, const std::string& host) {
-  return name.find(".tmp." + host + ".") != std::string::npos;
+// When the file was written, by the clock of its server; nothing if it is gone.
+std::optional<std::int64_t> written_s(const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return status.st_mtim.tv_sec;
 }
 
 std::optional<ClockEndpoint> read_endpoint(const std::string& path, const run_layout::EndpointName& name) {
@@ -66,16 +70,18 @@ Status EndpointFolder::publish(const ClockEndpoint& own) {
   return {};
 }
 
-// Of this node's earlier observers, of which none lives: the place in the run is one's alone.
+// Of this node's earlier observers none lives, for the place in the run is one's alone: what they left goes. Of others'
+// files only those go that have had no name for a while, measured by the one clock of their server.
 void EndpointFolder::remove_remains() {
   const std::string folder = run_layout::clock_directory(state_);
-  char host[65] = {};
-  gethostname(host, sizeof host - 1);
+  const std::string own_prefix = own_.boot_id + "." + std::to_string(own_.network_namespace) + ".";
+  const auto now_s = written_s(own_path_);
   for (const std::string& name : list_directory(folder)) {
-    const auto found = run_layout::endpoint_name_of(name);
-    const bool is_replaced = found && found->boot_id == own_.boot_id &&
-                             found->network_namespace == own_.network_namespace && found->nonce != own_.nonce;
-    if (is_replaced || is_remains_of(name, host)) unlink((folder + "/" + name).c_str());
+    const std::string path = folder + "/" + name;
+    const bool is_own = name.starts_with(own_prefix) && path != own_path_;
+    const bool is_nameless = name.find(kTemporaryMark) != std::string::npos;
+    const auto made_s = is_nameless && now_s ? written_s(path) : std::nullopt;
+    if (is_own || (made_s && *made_s + kLongestWrite_s < *now_s)) unlink(path.c_str());
   }
 }
 

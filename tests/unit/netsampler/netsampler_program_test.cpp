@@ -117,6 +117,9 @@ TEST_F(NetsamplerProgram, ObservesOnceUntilTheLastTaskHasDied) {
   EXPECT_EQ(recording.identity.number(spool::IdentityKey::kPid), observer);
   ASSERT_EQ(recording.observers.size(), 1U);
   EXPECT_EQ(recording.observers[0].segment, 0U);
+  EXPECT_GE(recording.readings.size(), 2U);
+  ASSERT_FALSE(recording.services.empty());
+  EXPECT_TRUE(recording.bursts.empty()) << "there is no other node";
   for (const auto& [number, stream] : recording.streams) EXPECT_EQ(stream.rows.back().flags & spool::kSampleLast, 32U);
 }
 
@@ -162,12 +165,25 @@ TEST_F(NetsamplerProgram, TheLaterOfTwoRunsKnowsThatTheNodeIsShared) {
   EXPECT_EQ(read_node_spool(spool(0)).observers.at(0).is_shared, 0U);
 }
 
+TEST_F(NetsamplerProgram, WithoutClocksItLeavesNothingOfThem) {
+  const std::string out = folder_.file("alone.jxspool");
+  EXPECT_EQ(wait_for(start({"--out", out, "--for", "150ms", "--no-gpu", "--nic-source", "netdev", "--clock", "off"})),
+            0);
+  const auto recording = read_node_spool(out);
+  EXPECT_TRUE(recording.health.has_footer);
+  EXPECT_TRUE(recording.readings.empty());
+  EXPECT_TRUE(recording.services.empty());
+}
+
 TEST_F(NetsamplerProgram, AloneItWritesAFileThatMustNotExist) {
   const std::string out = folder_.file("alone.jxspool");
   EXPECT_EQ(wait_for(start({"--out", out, "--for", "250ms", "--no-gpu", "--nic-source", "netdev"})), 0);
   const auto recording = read_node_spool(out);
   EXPECT_TRUE(recording.health.has_footer);
   EXPECT_NE(recording.identity.text(spool::IdentityKey::kRunId), "") << "so that it can be merged";
+  EXPECT_GE(recording.readings.size(), 2U);
+  ASSERT_EQ(recording.services.size(), 1U);
+  EXPECT_EQ(recording.texts.at(recording.services[0].reason), "the node is sampled alone");
   EXPECT_EQ(wait_for(start({"--out", out, "--for", "250ms", "--no-gpu"})), 5);
   EXPECT_EQ(wait_for(start({"--for", "1s"})), 2);
 }

@@ -41,6 +41,33 @@ TEST(NodeSpool, AFileIsNeverWrittenOver) {
   EXPECT_EQ(std::filesystem::file_size(folder.file("mine")), 4U);
 }
 
+TEST(NodeSpool, ClocksOfHoursGoIntoBlocksThatAreNotTooLong) {
+  const test::TempFolder folder;
+  const std::string path = folder.file("node.jxspool");
+  auto spool = NodeSpool::create(path, kIdentity);
+  ASSERT_TRUE(spool);
+  spool::ProbeBurst burst;
+  burst.exchanges.resize(256);
+  for (std::size_t i = 0; i < burst.exchanges.size(); ++i) {
+    burst.exchanges[i].sequence = static_cast<std::uint32_t>(i);
+    for (std::size_t stamp = 0; stamp < spool::kStampCount; ++stamp) {
+      burst.exchanges[i].stamps_ns[stamp] = static_cast<std::int64_t>(i * 0x9e3779b97f4a7c15U >> 2U);
+    }
+  }
+  spool::ClockPeerState peer{};
+  spool->state(spool::StateKind::kClockPeer, peer);
+  for (int i = 0; i < 200; ++i) spool->add_burst(burst);
+  for (std::int64_t i = 0; i < 10'000; ++i) spool->add_reading({i, i, i, 60});
+  spool->finish();
+  EXPECT_GT(std::filesystem::file_size(path), 2U << 20U) << "more than one block has room for";
+  const auto recording = read_node_spool(path);
+  EXPECT_EQ(recording.error, "");
+  EXPECT_EQ(recording.bursts.size(), 200U);
+  EXPECT_EQ(recording.bursts.back(), burst);
+  EXPECT_EQ(recording.readings.size(), 10'000U);
+  EXPECT_FALSE(recording.has_unknown_peer);
+}
+
 TEST(NodeSpool, WhatHasNotBeenFlushedIsNotInTheFileAndAllElseIs) {
   const test::TempFolder folder;
   const std::string path = folder.file("node.jxspool");

@@ -24,7 +24,7 @@ class SampleLoopTest : public testing::Test {
     NodeIdentity identity{"7.0.0", "7", "n1", "0123456789abcdef"};
     auto spool = NodeSpool::create(path_, identity);
     EXPECT_TRUE(spool) << spool.error().message;
-    SampleLoop loop({&clock_, &*spool, has_nics_ ? &nics_ : nullptr, has_gpus_ ? &gpus_ : nullptr}, 0, false);
+    SampleLoop loop({&clock_, &*spool, has_nics_ ? &nics_ : nullptr, has_gpus_ ? &gpus_ : nullptr, clocks_}, 0, false);
     const std::uint64_t end_ns = clock_.now_ns() + length_ns;
     loop.run({[&] { return clock_.now_ns() >= end_ns; }, [&] { return is_shared_; },
               [&] { return clock_.now_ns() >= gpus_wanted_ns_; }});
@@ -45,6 +45,7 @@ class SampleLoopTest : public testing::Test {
   ScriptedClock clock_;
   ScriptedNics nics_{&clock_};
   ScriptedGpus gpus_;
+  ClockSource* clocks_ = nullptr;
   bool has_nics_ = true;
   bool has_gpus_ = true;
   bool is_shared_ = false;
@@ -222,6 +223,83 @@ TEST_F(SampleLoopTest, BoardsAndTheirRowsAreWrittenAsTheyCome) {
   ASSERT_THAT(stream.rows, SizeIs(1));
   EXPECT_EQ(stream.rows[0].values[static_cast<std::size_t>(GpuColumn::kPower)], 700'000U);
   EXPECT_THAT(recording.notes, ElementsAre(Pair(spool::NodeNote::kGpuTrouble, "no permission for ECC")));
+}
+
+spool::ClockReading reading_at(std::int64_t raw_ns) {
+  return {raw_ns, raw_ns + 5, raw_ns + 9, 60};
+}
+
+TEST_F(SampleLoopTest, WhatClocksTellIsInTheFileWithItsRegistrationsFirst) {
+  ScriptedClocks clocks;
+  clocks_ = &clocks;
+  spool::ProbeBurst burst;
+  burst.peer = 3;
+  burst.burst = 17;
+  burst.sent = 16;
+  burst.exchanges.resize(2);
+  burst.exchanges[1].sequence = 5;
+  burst.exchanges[1].at(spool::Stamp::kServerSendWall) = 1'796'043'484'484'040'510;
+  clocks.next.news = {reading_at(1), PeerNews{3, true, "n2", "boot-2", "10.0.0.2", 40000, 77, 12}, burst,
+                      ServiceNews{40001, 3, true, "10.0.0.1", "eth0", "tsc", "", 78, 13}, reading_at(2)};
+  const auto recording = run_for(3 * kSecond);
+  ASSERT_EQ(recording.error, "");
+  EXPECT_EQ(clocks.starts, 1);
+  EXPECT_FALSE(recording.has_unknown_peer);
+  EXPECT_THAT(recording.readings, ElementsAre(reading_at(1), reading_at(2)));
+  EXPECT_THAT(recording.bursts, ElementsAre(burst));
+  ASSERT_THAT(recording.peers, SizeIs(1));
+  const spool::ClockPeerState& peer = recording.peers[0];
+  EXPECT_EQ(peer.peer, 3U);
+  EXPECT_EQ(peer.is_reference, 1U);
+  EXPECT_EQ(recording.texts.at(peer.host), "n2");
+  EXPECT_EQ(recording.texts.at(peer.boot_id), "boot-2");
+  EXPECT_EQ(recording.texts.at(peer.address), "10.0.0.2");
+  EXPECT_EQ(peer.port, 40000U);
+  EXPECT_EQ(peer.network_namespace, 77U);
+  EXPECT_EQ(peer.stamp, 12U);
+  ASSERT_THAT(recording.services, SizeIs(1));
+  const spool::ClockServiceState& service = recording.services[0];
+  EXPECT_EQ(service.port, 40001U);
+  EXPECT_EQ(service.stamps, 3U);
+  EXPECT_EQ(recording.texts.at(service.interface), "eth0");
+  EXPECT_EQ(recording.texts.at(service.clocksource), "tsc");
+  EXPECT_EQ(service.reason, spool::kNoString);
+  EXPECT_EQ(service.network_namespace, 78U);
+}
+
+TEST_F(SampleLoopTest, WhatClocksTellAtTheirEndIsTheLastThingBeforeTheFooter) {
+  ScriptedClocks clocks;
+  clocks_ = &clocks;
+  spool::ClockPacketsState packets{};
+  packets.sent = 99;
+  clocks.last = {reading_at(7), packets, ClockNote{"no answer from n3", 5}};
+  const auto recording = run_for(2 * kSecond);
+  EXPECT_TRUE(clocks.is_finished);
+  EXPECT_THAT(recording.readings, ElementsAre(reading_at(7)));
+  ASSERT_THAT(recording.packets, SizeIs(1));
+  EXPECT_EQ(recording.packets[0].sent, 99U);
+  EXPECT_THAT(recording.notes, testing::Contains(Pair(spool::NodeNote::kClockTrouble, "no answer from n3")));
+  EXPECT_TRUE(recording.health.has_footer);
+}
+
+TEST_F(SampleLoopTest, ClocksEndTheirWorkWhileTheRestIsRead) {
+  ScriptedClocks clocks;
+  clocks_ = &clocks;
+  nics_.add_port("rdmap0s6", 2, 2, 100 * kMillisecond);
+  std::size_t rows_before_the_wait = 0;
+  clocks.on_finish = [&] { rows_before_the_wait = read_node_spool(path_).streams.at(0).rows.size(); };
+  const auto recording = run_for(kSecond);
+  EXPECT_TRUE(clocks.was_ending) << "asked to end before it is waited for";
+  EXPECT_EQ(rows_before_the_wait, recording.streams.at(0).rows.size()) << "all else is in the file by then";
+}
+
+TEST_F(SampleLoopTest, NewsOfClocksThatWereLostAreCounted) {
+  ScriptedClocks clocks;
+  clocks_ = &clocks;
+  clocks.next.n_lost = 12;
+  const auto recording = run_for(2 * kSecond);
+  EXPECT_THAT(recording.notes, testing::Contains(Pair(spool::NodeNote::kClockTrouble,
+                                                      testing::HasSubstr("12 readings and comparisons"))));
 }
 
 TEST_F(SampleLoopTest, AnotherRunThatComesLaterIsToldOnce) {

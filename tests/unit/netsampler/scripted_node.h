@@ -119,6 +119,28 @@ class ScriptedGpus : public GpuSource {
   bool is_alive = true;
 };
 
+// Tells what the test puts there, and one thing more at its end.
+class ScriptedClocks : public ClockSource {
+ public:
+  void start() override { ++starts; }
+  NewsQueue::Taken take() override { return std::exchange(next, {}); }
+  void request_end() override { is_ending = true; }
+  void finish() override {
+    if (on_finish) on_finish();
+    was_ending = is_ending;
+    is_finished = true;
+    next.news.insert(next.news.end(), last.begin(), last.end());
+  }
+
+  std::function<void()> on_finish;
+  NewsQueue::Taken next;
+  std::vector<ClockNews> last;
+  int starts = 0;
+  bool is_ending = false;
+  bool was_ending = false;  // when it was waited for
+  bool is_finished = false;
+};
+
 inline GpuBoard board(std::uint32_t number, const std::string& uuid) {
   GpuBoard found;
   found.number = number;
