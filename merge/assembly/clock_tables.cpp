@@ -105,7 +105,15 @@ void add_solved_knots(const RunSources& sources, std::uint32_t node, RunTables* 
   const RunClocks& clocks = sources.run_clocks;
   const auto scale = static_cast<std::size_t>(clocks.nodes()[node].scale);
   const double reading_ns = reading_error_ns(sources, node);
-  for (const clock::ClockKnot& knot : clocks.solution().nodes[scale].knots) {
+  const clock::NodeSolution& solved = clocks.solution().nodes[scale];
+  std::vector<clock::ClockKnot> knots = solved.knots;
+  if (knots.size() == 1) {  // a line takes two
+    knots.push_back(knots.front());
+    knots.back().raw_ns += kSecondNs;
+    knots.back().hard_lo_ns -= solved.drift_bound * static_cast<double>(kSecondNs);
+    knots.back().hard_hi_ns += solved.drift_bound * static_cast<double>(kSecondNs);
+  }
+  for (const clock::ClockKnot& knot : knots) {
     const std::size_t row = add_knot({knot.raw_ns, clocks.axis_ns(scale, knot.raw_ns)}, run);
     run->clock_model.sigma_ns[row] = std::hypot(knot.sigma_ns, reading_ns / 3);
     run->clock_model.hard_lo_ns[row] = knot.hard_lo_ns - reading_ns;

@@ -108,7 +108,7 @@ class ObserverFindings {
       case NodeNote::kNotSampled:
         return add(Severity::kInfo, "node.not-sampled", 1, text);
       case NodeNote::kClockTrouble:
-        return add(Severity::kWarning, "clock.trouble", 1, text);
+        return add(Severity::kInfo, "clock.trouble", 1, text);
     }
     add(Severity::kInfo, "node.note", 1, text);  // of a newer observer
   }
