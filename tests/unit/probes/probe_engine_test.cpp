@@ -163,6 +163,20 @@ TEST(ProbeEngine, ASilentServerCostsFourRequestsAndTheNextIsAsked) {
   EXPECT_EQ(client.bursts[1].exchanges.size(), 16U);
 }
 
+TEST(ProbeEngine, AThreadThatIsLateReadsWhatHasComeBeforeItGivesUp) {
+  std::int64_t late_ns = 0;
+  Node client(1, "127.0.0.1", true, [&late_ns] { return raw_now_ns() + late_ns; });
+  Node server(2);
+  client.engine->enqueue_burst(server.target, BurstKind::kPeriodic, 1);
+  client.engine->run_until(INT64_MIN, -1);
+  while (server.engine->counts().sent == 0) server.engine->run_until(raw_now_ns() + kSecond / 1000, -1);
+  late_ns = 10 * kSecond;
+  run({&client, &server});
+  ASSERT_EQ(client.bursts.size(), 1U);
+  EXPECT_EQ(client.bursts[0].exchanges.size(), 1U);
+  EXPECT_EQ(client.engine->counts().unpaired, 0U);
+}
+
 TEST(ProbeEngine, AnAddressWithoutAWayFailsAtOnce) {
   Node client(1);
   client.engine->enqueue_burst({*parse_address("2001:db8::1", 9), 7, 5}, BurstKind::kPeriodic, 16);
