@@ -7,6 +7,7 @@ namespace {
 
 using spool::BurstKind;
 
+constexpr std::int64_t kFirstPauseNs = 1'000'000'000;  // from the first burst to the second
 constexpr std::int64_t kFirstRetryNs = 1'000'000'000;  // of a peer that has never answered: its job may be short
 
 }  // namespace
@@ -48,10 +49,14 @@ void ProbeSchedule::take_due(std::int64_t now_ns, std::vector<DueBurst>* due) {
   }
 }
 
-// A period, give or take the jitter; after silence twice as long each time.
+// A period, at first less, give or take the jitter; after silence twice as long each time.
 std::int64_t ProbeSchedule::pause_ns(const Peer& peer) {
-  const auto jitter = static_cast<std::int64_t>(kJitter * static_cast<double>(kPeriodNs));
-  if (peer.n_silent == 0) return kPeriodNs - jitter + within(2 * jitter);
+  if (peer.n_silent == 0) {
+    const std::int64_t early_ns = kFirstPauseNs << std::min<std::uint32_t>(peer.n_answered - 1, 6);
+    const std::int64_t pause_ns = std::min(early_ns, kPeriodNs);
+    const auto jitter_ns = static_cast<std::int64_t>(kJitter * static_cast<double>(pause_ns));
+    return pause_ns - jitter_ns + within(2 * jitter_ns);
+  }
   const std::int64_t first_ns = peer.answered_ns < 0 ? kFirstRetryNs : kPeriodNs;
   const std::uint32_t n_doublings = std::min<std::uint32_t>(peer.n_silent - 1, 6);
   const std::int64_t pause_ns = std::min(first_ns << n_doublings, kLongestRetryNs);
@@ -65,6 +70,7 @@ void ProbeSchedule::finished(std::uint32_t peer, std::int64_t now_ns, bool has_a
   asked.is_under_way = false;
   if (has_answers) {
     asked.answered_ns = now_ns;
+    ++asked.n_answered;
     asked.n_silent = 0;
     if (asked.kind == BurstKind::kStart) asked.kind = BurstKind::kPeriodic;
   } else {

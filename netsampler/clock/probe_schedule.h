@@ -1,5 +1,6 @@
 // When which node's clock is asked. A job may end after two seconds or after two weeks: so a node is asked much at once
-// when it is seen for the first time, and a little every ten seconds from then on. Nodes that keep the same time must
+// when it is seen for the first time, a little after one, two, four and eight seconds more, which tell how fast its clock
+// runs, and every ten seconds from then on. Nodes that keep the same time must
 // not all ask in the same instant, for packets that wait for each other tell nothing: first bursts are spread over a
 // window and periods are jittered. A node that does not answer is asked ever more rarely, and as before once it answers
 // again. Values in, values out: no clock is read here and no packet sent. All times in ns of the caller's one clock.
@@ -58,6 +59,7 @@ class ProbeSchedule {
     spool::BurstKind kind = spool::BurstKind::kStart;
     bool is_under_way = false;
     std::uint32_t n_silent = 0;     // bursts in a row without an answer
+    std::uint32_t n_answered = 0;   // bursts
     std::int64_t answered_ns = -1;  // -1: never
   };
   std::int64_t within(std::int64_t window_ns);

@@ -54,8 +54,20 @@ TEST_F(ProbeScheduleTest, WindowsAreUsedEvenly) {
   EXPECT_LT(early, 600);
 }
 
+TEST_F(ProbeScheduleTest, ANewPeerIsAskedAgainAfterOneTwoFourAndEightSeconds) {
+  schedule_.add(0, 0, 0);
+  std::int64_t before_ns = run_next(true);
+  for (const std::int64_t seconds : {1, 2, 4, 8}) {
+    const std::int64_t now_ns = run_next(true);
+    EXPECT_GE(now_ns - before_ns, seconds * kSecond * 4 / 5);
+    EXPECT_LE(now_ns - before_ns, seconds * kSecond * 6 / 5);
+    before_ns = now_ns;
+  }
+}
+
 TEST_F(ProbeScheduleTest, PeriodsAreTenSecondsGiveOrTakeAFifth) {
   schedule_.add(0, 0, 0);
+  for (int i = 0; i < 4; ++i) run_next(true);
   std::int64_t before_ns = run_next(true);
   std::int64_t shortest_ns = INT64_MAX;
   std::int64_t longest_ns = 0;
