@@ -53,6 +53,38 @@ class NodeTraceTest : public testing::Test {
   NodeSpool spool_{"n0", 2, true};
 };
 
+TEST_F(NodeTraceTest, KnowsHowClocksWereCompared) {
+  spool_.clock_service("tsc", true, 7);
+  spool_.clock_peer(4, "n1");
+  spool::ClockDisciplineState discipline{};
+  discipline.status = 64;
+  spool_.state(spool::StateKind::kClockDiscipline, discipline);
+  for (const std::uint64_t sent : {10U, 20U}) {
+    spool::ClockPacketsState packets{};
+    packets.sent = sent;
+    spool_.state(spool::StateKind::kClockPackets, packets);
+  }
+  spool_.clock_readings({{100, 5100, 90, 40}, {200, 5200, 190, 41}});
+  spool_.clock_burst({4, 0, spool::BurstKind::kStart, 3, {{}}});
+  const NodeTrace trace = load();
+  const ClockRecords& clock = trace.clock();
+  ASSERT_EQ(clock.services().size(), 1u);
+  EXPECT_EQ(clock.services()[0].clocksource, "tsc");
+  EXPECT_EQ(clock.services()[0].address, "10.0.0.1");
+  EXPECT_EQ(clock.services()[0].state.is_reference, 1u);
+  EXPECT_EQ(clock.peers().at(4).boot_id, "n1-boot");
+  ASSERT_EQ(clock.disciplines().size(), 1u);
+  EXPECT_EQ(clock.disciplines()[0].status, 64u);
+  EXPECT_EQ(clock.packets()->sent, 20u) << "the last that were told";
+  std::vector<std::int64_t> raws;
+  std::uint32_t bursts = 0;
+  EXPECT_EQ(clock.for_each({[&](const spool::ClockReading& reading) { raws.push_back(reading.raw_ns); },
+                            [&](const spool::ProbeBurst& burst) { bursts += burst.sent; }}),
+            0u);
+  EXPECT_THAT(raws, ElementsAre(100, 200));
+  EXPECT_EQ(bursts, 3u);
+}
+
 TEST_F(NodeTraceTest, KnowsWhatWasRegistered) {
   spool_.gpu(1, "GPU-7");
   spool_.event(0, spool::NicEvent::kColumnDropped, "rx_odd: Invalid argument", 77);
