@@ -79,6 +79,7 @@ void ClockService::run() {
     if (now_ns >= next_reading_ns_) {
       read_clocks_now();
       look_at_reference();
+      tell_service();
       // Whole periods after the first: what is late is left out and not caught up.
       next_reading_ns_ += ((now_ns - next_reading_ns_) / kReadingPeriodNs + 1) * kReadingPeriodNs;
     }
@@ -148,9 +149,8 @@ void ClockService::look_at_discipline(const spool::ClockReading& reading) {
 void ClockService::look_at_reference() {
   if (is_reference_settled_ || settings_.rank0_mark.empty()) return;
   if (!is_rank0_here_ && access(settings_.rank0_mark.c_str(), F_OK) != 0) return;
-  const bool was_here = std::exchange(is_rank0_here_, true);
+  is_rank0_here_ = true;
   is_reference_settled_ = !probing_ || probing_->name_reference();
-  if (!was_here && has_told_) tell_service();
 }
 
 void ClockService::do_slow_chores() {

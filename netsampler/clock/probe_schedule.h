@@ -1,9 +1,9 @@
 // When which node's clock is asked. A job may end after two seconds or after two weeks: so a node is asked much at once
-// when it is seen for the first time, a little after one, two, four and eight seconds more, which tell how fast its clock
-// runs, and every ten seconds from then on. Nodes that keep the same time must
-// not all ask in the same instant, for packets that wait for each other tell nothing: first bursts are spread over a
-// window and periods are jittered. A node that does not answer is asked ever more rarely, and as before once it answers
-// again. Values in, values out: no clock is read here and no packet sent. All times in ns of the caller's one clock.
+// when it is seen for the first time, a little after one, two, four and eight seconds more, which tell how fast its
+// clock runs, and every ten seconds from then on. Nodes that keep the same time must not all ask in the same instant,
+// for packets that wait for each other tell nothing: first bursts are spread over a window and periods are jittered. A
+// node that does not answer is asked ever more rarely, and as before once it answers again. Values in, values out: no
+// clock is read here and no packet sent. All times in ns of the caller's one clock.
 #pragma once
 
 #include <cstdint>

@@ -114,8 +114,9 @@ void Probing::choose() {
   std::set<std::string> nodes = {own_.boot_id};
   for (const auto& [boot_id, endpoint] : folder_.nodes()) nodes.insert(boot_id);
   const std::set<std::string> chosen = choose_peers(own_.boot_id, nodes, centre_of(nodes, known_reference_), seed_);
-  for (const auto& [boot_id, peer] : peers_) {
+  for (auto& [boot_id, peer] : peers_) {
     if (chosen.contains(boot_id) || !schedule_.contains(peer.number)) continue;
+    peer.went_silent = schedule_.is_missing(peer.number, raw_());
     schedule_.remove(peer.number);
     engine_->drop_bursts(peer.number);
   }
@@ -135,6 +136,7 @@ void Probing::take_peer(const std::string& boot_id, const ClockEndpoint& endpoin
   const bool is_told = !is_other && peer.is_reference == is_reference;
   peer.endpoint = endpoint;
   peer.is_reference = is_reference;
+  peer.went_silent = false;
   if (!is_told) {
     tell_(PeerNews{peer.number, is_reference, endpoint.host, boot_id, endpoint.address.literal(), endpoint.address.port,
                    endpoint.network_namespace, static_cast<std::uint64_t>(raw_())});
@@ -190,9 +192,10 @@ std::string Probing::describe_silent() const {
   std::size_t n_silent = 0;
   std::string names;
   for (const auto& [boot_id, peer] : peers_) {
-    if (!schedule_.contains(peer.number)) continue;
+    const bool is_asked = schedule_.contains(peer.number);
+    if (!is_asked && !peer.went_silent) continue;
     ++n_asked;
-    if (!schedule_.is_missing(peer.number, raw_())) continue;
+    if (is_asked && !schedule_.is_missing(peer.number, raw_())) continue;
     if (++n_silent > kMostNamed) continue;
     names += (names.empty() ? "" : ", ") + peer.endpoint.host + " (" + peer.endpoint.address.literal() + ")";
   }

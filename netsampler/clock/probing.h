@@ -59,6 +59,7 @@ class Probing {
   std::uint32_t stamps() const { return engine_->stamps(); }
   const ProbeCounts& counts() const { return engine_->counts(); }
   // "no answer from 1 of 5 nodes: n3 (10.0.0.3)"; "" if all answer whom this node asks, or none has been asked yet.
+  // Nodes that went before they had answered are among them.
   std::string describe_silent() const;
 
  private:
@@ -66,6 +67,7 @@ class Probing {
     std::uint32_t number = 0;
     ClockEndpoint endpoint;
     bool is_reference = false;
+    bool went_silent = false;  // it is not asked any more, and did not answer when it was
   };
 
   Probing(EndpointFolder folder, ClockEndpoint own, std::uint64_t seed, RawClock raw, Tell tell);

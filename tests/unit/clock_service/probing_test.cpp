@@ -139,7 +139,7 @@ TEST_F(ProbingTest, ASuccessorIsAskedAnewUnderTheSameNumber) {
   EXPECT_NE(a->peers.front().port, a->peers.back().port);
 }
 
-TEST_F(ProbingTest, ADeadNodeIsNamedAndOneThatWithdrewIsForgotten) {
+TEST_F(ProbingTest, ADeadNodeIsNamedAlsoAfterItsEndpointIsGone) {
   ProbedNode* b = start("b");
   const std::string address = b->probing->own().address.literal();
   b->probing.reset();
@@ -148,10 +148,21 @@ TEST_F(ProbingTest, ADeadNodeIsNamedAndOneThatWithdrewIsForgotten) {
   work_until([&] { return !a->probing->describe_silent().empty() && has_met_all("a"); }, "a asks b in vain, and c");
   EXPECT_EQ(a->probing->describe_silent(), "no answer from 1 of 2 nodes: host-b (" + address + ")");
   EXPECT_GE(a->bursts.size(), 2U) << "a burst without an answer is one, too";
+  for (const std::string& name : list_directory(run_layout::clock_directory(state_))) {
+    if (name.starts_with("b.")) std::filesystem::remove(run_layout::clock_directory(state_) + "/" + name);
+  }
+  const std::int64_t end_ns = raw_now() + 1500 * kMillisecond;  // it looks at least once a second at first
+  work_until([&] { return raw_now() > end_ns; }, "a look");
+  EXPECT_EQ(a->probing->describe_silent(), "no answer from 1 of 2 nodes: host-b (" + address + ")");
+}
+
+TEST_F(ProbingTest, ANodeThatEndsIsNoneThatDoesNotAnswer) {
+  ProbedNode* a = start("a");
   start("b");
+  work_until([&] { return have_all_met(); }, "they ask each other");
   nodes_["b"].probing->finish(0);
   nodes_["b"].probing.reset();
-  work_until([&] { return a->probing->describe_silent().empty(); }, "b's endpoint is gone");
+  EXPECT_EQ(a->probing->describe_silent(), "");
 }
 
 TEST_F(ProbingTest, AStepIsFollowedByABurst) {
