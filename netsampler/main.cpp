@@ -22,6 +22,7 @@
 #include "agent/contract/run_layout.h"
 #include "agent/contract/session_page.h"
 #include "netsampler/clock/clock_findings.h"
+#include "netsampler/clock/clock_meeting.h"
 #include "netsampler/node/detachment.h"
 #include "netsampler/node/neighbours.h"
 #include "netsampler/node/node_clock.h"
@@ -36,6 +37,7 @@ namespace jaxprof::netsampler {
 namespace {
 
 constexpr std::uint64_t kGpuWaitNs = 30'000'000'000;
+constexpr std::int64_t kMeetingNs = 6'000'000'000;  // nodes of a step start within a second or two
 
 struct Sources {
   std::unique_ptr<NicSource> nics;
@@ -136,10 +138,19 @@ Status print(const std::string& text) {
 Status probe(const Options& options) {
   SystemClock clock;
   const Sources sources = open_sources(options, false);
+  const NodeIdentity identity = own_identity();
+  // First, while the others are there.
+  std::optional<ClockMeeting> meeting;
+  if (!options.clock_meet.empty()) {
+    meeting = meet(
+        {options.clock_meet, "meeting", identity.host, identity.boot_id, options.clock_interface, options.clock_ports},
+        kMeetingNs);
+  }
   std::optional<ClockFindings> clocks;
   if (options.has_clock) clocks = find_clock(options.clock_interface, options.clock_ports);
-  return print(probe_report({sources.nics.get(), sources.gpus.get(), clocks ? &*clocks : nullptr}, own_identity().host,
-                            kGpuWaitNs, &clock));
+  return print(
+      probe_report({sources.nics.get(), sources.gpus.get(), clocks ? &*clocks : nullptr, meeting ? &*meeting : nullptr},
+                   identity.host, kGpuWaitNs, &clock));
 }
 
 Status run(std::vector<std::string> arguments) {

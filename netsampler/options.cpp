@@ -77,6 +77,8 @@ void add_options(CLI::App* app, Options* options, Words* words) {
   app->add_option("--clock-interface", options->clock_interface,
                   "where other nodes reach this one (default: NCCL_SOCKET_IFNAME, if that is one name, or the default "
                   "route's)");
+  app->add_option("--clock-meet", options->clock_meet,
+                  "with --probe: stay six seconds, and ask the nodes that were started with this folder too");
   app->add_option("--sysfs-root", options->nic.sysfs_root, "the system's /sys, where a container hides it");
   app->add_option("--gpu-probe", options->gpu_probe, "jaxprof-probe (default: beside this program)");
   app->add_option("--cpu", words->cpu, "the processor to run on, or any (default: the last that is allowed)");
@@ -95,6 +97,9 @@ Status check(const Options& options, const Words& words) {
     return usage("--run-state needs --node-folder, --run, --host and --boot-id");
   }
   if (!words.duration.empty() && options.output.empty()) return usage("--for needs --out");
+  if (!options.clock_meet.empty() && (!words.is_probe || !options.has_clock)) {
+    return usage("--clock-meet needs --probe, and clocks");
+  }
   return {};
 }
 
@@ -151,7 +156,8 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   if (auto status = check(options, words); !status) return tl::unexpected(std::move(status.error()));
   if (auto status = read_words(words, &options); !status) return tl::unexpected(std::move(status.error()));
   options.mode = words.is_probe ? Mode::kProbe : options.output.empty() ? Mode::kRun : Mode::kFile;
-  for (std::string* path : {&options.run_state, &options.node_folder, &options.output, &options.gpu_probe}) {
+  for (std::string* path :
+       {&options.run_state, &options.node_folder, &options.output, &options.gpu_probe, &options.clock_meet}) {
     make_absolute(path);
   }
   make_absolute(&options.nic.sysfs_root);

@@ -34,6 +34,7 @@ struct Options {
   bool has_clock = true;
   PortRange clock_ports;
   std::string clock_interface;  // "": chosen
+  std::string clock_meet;       // kProbe: the folder where nodes meet; "": they do not
   NicSettings nic;
   std::string gpu_probe;   // "": beside this program
   std::optional<int> cpu;  // none: the last that is allowed; -1: any

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
 #include "agent/base/unique_fd.h"
+#include "launcher/exec_words.h"
 #include "launcher/job_start.h"
 
 namespace jaxprof::launcher {
@@ -17,11 +19,11 @@ namespace {
 constexpr std::size_t kMostBytes = 16 << 20;
 
 // An alarm outlives the exec, and ends a program that hangs. Between fork and exec only what is allowed there.
-[[noreturn]] void become_sampler(const char* program, int output, unsigned limit_s) {
+[[noreturn]] void become_sampler(char* const* command, int output, unsigned limit_s) {
   signal(SIGPIPE, SIG_DFL);
   alarm(limit_s);
   dup2(output, STDOUT_FILENO);
-  execl(program, program, "--probe", static_cast<char*>(nullptr));
+  execv(command[0], command);
   _exit(exit_code_of_exec_failure(errno));
 }
 
@@ -51,13 +53,16 @@ Status judge(const std::string& program, int status, unsigned limit_s) {
 
 }  // namespace
 
-Result<std::string> ask_sampler(const std::string& program, unsigned limit_s) {
+Result<std::string> ask_sampler(const std::string& program, const std::string& meeting_folder, unsigned limit_s) {
+  std::vector<std::string> command = {program, "--probe"};
+  if (!meeting_folder.empty()) command.push_back("--clock-meet=" + meeting_folder);
+  const std::vector<char*> words = exec_words(command);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return fail_errno(ErrorCode::kNodeNotReady, "cannot make a pipe");
   const UniqueFd output(ends[0]);
   UniqueFd input(ends[1]);
   const pid_t child = fork();
-  if (child == 0) become_sampler(program.c_str(), input.get(), limit_s);
+  if (child == 0) become_sampler(words.data(), input.get(), limit_s);
   if (child < 0) return fail_errno(ErrorCode::kNodeNotReady, "cannot start a process");
   input.reset();
   std::string text = read_all(output.get());

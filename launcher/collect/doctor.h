@@ -8,8 +8,8 @@
 
 namespace jaxprof::launcher {
 
-// What `program --probe` writes to its standard output. kNodeNotReady, with the reason, if it cannot be started, fails,
-// or has not ended after `limit_s`.
-Result<std::string> ask_sampler(const std::string& program, unsigned limit_s);
+// What `program --probe` writes to its standard output, with --clock-meet `meeting_folder` if that is not "".
+// kNodeNotReady, with the reason, if it cannot be started, fails, or has not ended after `limit_s`.
+Result<std::string> ask_sampler(const std::string& program, const std::string& meeting_folder, unsigned limit_s);
 
 }  // namespace jaxprof::launcher

@@ -115,6 +115,30 @@ std::string wall_clock_of(const json& clock) {
                      clock.at("wall_bound_ns").get<double>() / 1e6);
 }
 
+void add_met_node(const json& node, Rows* rows) {
+  const auto n_answered = node.at("n_answered").get<std::uint64_t>();
+  const auto trip_ns = node.at("round_trip_ns").get<double>();
+  std::string text =
+      fmt::format("{} ({}): {} of {} questions answered", node.at("host").get<std::string>(),
+                  node.at("address").get<std::string>(), n_answered, node.at("n_asked").get<std::uint64_t>());
+  if (trip_ns >= 0) text += fmt::format(", round trip {:.3g} us at least", trip_ns / 1e3);
+  rows->add("clock", n_answered > 0 ? State::kOk : State::kFault, text);
+}
+
+// Who asked whether packets get through wants to see it fail.
+void add_meeting(const json& meeting, Rows* rows) {
+  const auto reason = meeting.at("reason").get<std::string>();
+  const auto n_others = meeting.at("n_others").get<std::uint64_t>();
+  const json& nodes = meeting.at("nodes");
+  if (!reason.empty()) return rows->add("clock", State::kFault, "no other node can be met: " + reason);
+  if (n_others == 0) return rows->add("clock", State::kNone, "no other node came to the meeting");
+  if (nodes.size() < n_others) {
+    rows->add("clock", State::kNote,
+              fmt::format("{} other nodes came, of which {} were asked", n_others, nodes.size()));
+  }
+  for (const json& node : nodes) add_met_node(node, rows);
+}
+
 // Nodes that cannot be asked are aligned by their wall clocks: worse, and no fault.
 void add_clock(const json& clock, Rows* rows) {
   const auto source = clock.at("clocksource").get<std::string>();
@@ -130,6 +154,7 @@ void add_clock(const json& clock, Rows* rows) {
     rows->add("clock", State::kNote, "other nodes' clocks cannot be asked; " + about);
   }
   add_notes("clock", clock.at("notes"), rows);
+  if (!clock.at("meeting").is_null()) add_meeting(clock.at("meeting"), rows);
 }
 
 NodeReport read(const json& document) {

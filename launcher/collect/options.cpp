@@ -24,14 +24,20 @@ CLI::App* add_collect(CLI::App* app, CollectOptions* options) {
   return collect;
 }
 
-CLI::App* add_doctor(CLI::App* app, bool* is_json) {
+CLI::App* add_doctor(CLI::App* app, Invocation* invocation) {
   CLI::App* doctor = app->add_subcommand(
       "doctor",
-      "Says what could be recorded of this node's network ports and GPUs: what there is, where and how often it is\n"
-      "read, and why not in a better way. It takes up to half a minute where GPUs have to be set up first. On all "
+      "Says what could be recorded of this node's network ports, GPUs and clock: what there is, where and how often "
+      "it\n"
+      "is read, and why not in a better way. It takes up to half a minute where GPUs have to be set up first. On all "
       "nodes:\n"
       "  srun -N$SLURM_JOB_NUM_NODES -n$SLURM_JOB_NUM_NODES -l jaxprof doctor");
-  doctor->add_flag("--json", *is_json, "as JSON");
+  doctor->add_flag("--json", invocation->is_json, "as JSON");
+  doctor
+      ->add_option("--meet", invocation->meeting_folder,
+                   "a folder that all nodes see: stay for six seconds, and ask the clocks of up to five other nodes "
+                   "that were started with it too")
+      ->type_name("DIR");
   doctor->footer(
       "Exit status: 0 all that is listed can be recorded; 2 usage; 5 output not written; 6 something that is listed\n"
       "cannot be recorded (rows that begin with FAULT).");
@@ -46,7 +52,7 @@ Result<Invocation> parse_invocation(std::vector<std::string> arguments) {
   app.set_version_flag("--version", "jaxprof " JAXPROF_VERSION);
   app.require_subcommand(1);
   const CLI::App* collect = add_collect(&app, &invocation.collect);
-  add_doctor(&app, &invocation.is_json);
+  add_doctor(&app, &invocation);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
     app.parse(std::move(arguments));

@@ -19,9 +19,10 @@ enum class Command { kCollect, kDoctor, kText };
 
 struct Invocation {
   Command command = Command::kText;
-  std::string text;        // kText: to be printed, and nothing else is to be done (help, version)
-  CollectOptions collect;  // kCollect
-  bool is_json = false;    // kDoctor: print what the sampler said, as it is
+  std::string text;            // kText: to be printed, and nothing else is to be done (help, version)
+  CollectOptions collect;      // kCollect
+  bool is_json = false;        // kDoctor: print what the sampler said, as it is
+  std::string meeting_folder;  // kDoctor: where it meets other nodes'; "": nowhere
 };
 
 // `arguments` without the program's name. kUsage for every fault.

@@ -56,6 +56,7 @@ class Probing {
 
   const ClockEndpoint& own() const { return own_; }
   bool is_reference() { return folder_.reference() == own_.boot_id; }
+  std::size_t n_others() const { return folder_.nodes().size(); }  // as the last look found them
   std::uint32_t stamps() const { return engine_->stamps(); }
   const ProbeCounts& counts() const { return engine_->counts(); }
   // "no answer from 1 of 5 nodes: n3 (10.0.0.3)"; "" if all answer whom this node asks, or none has been asked yet.

@@ -181,7 +181,20 @@ json describe_gpus(GpuSource* gpus, std::uint64_t wait_ns, NodeClock* clock) {
   return part;
 }
 
-json describe_clock(const ClockFindings* clocks) {
+json describe_meeting(const ClockMeeting* meeting) {
+  if (meeting == nullptr) return nullptr;
+  json nodes = json::array();
+  for (const MetNode& node : meeting->asked) {
+    nodes.push_back({{"host", node.host},
+                     {"address", node.address},
+                     {"n_asked", node.n_asked},
+                     {"n_answered", node.n_answered},
+                     {"round_trip_ns", node.round_trip_ns}});
+  }
+  return {{"n_others", meeting->n_others}, {"reason", meeting->reason}, {"nodes", std::move(nodes)}};
+}
+
+json describe_clock(const ClockFindings* clocks, const ClockMeeting* meeting) {
   const ClockFindings found = clocks != nullptr ? *clocks : ClockFindings();
   json stamps = json::array();
   if ((found.stamps & spool::kStampReceive) != 0) stamps.push_back("receive");
@@ -197,7 +210,8 @@ json describe_clock(const ClockFindings* clocks) {
           {"is_wall_known", found.is_wall_known},
           {"is_wall_synchronised", found.is_wall_synchronised},
           {"wall_bound_ns", found.wall_bound_ns},
-          {"notes", std::move(notes)}};
+          {"notes", std::move(notes)},
+          {"meeting", describe_meeting(meeting)}};
 }
 
 }  // namespace
@@ -208,7 +222,7 @@ std::string probe_report(const ProbedParts& parts, const std::string& host, std:
                        {"host", host},
                        {"nic", describe_nics(parts.nics)},
                        {"gpu", describe_gpus(parts.gpus, gpu_wait_ns, clock)},
-                       {"clock", describe_clock(parts.clocks)}};
+                       {"clock", describe_clock(parts.clocks, parts.meeting)}};
   // Names come from the system, and need not be text.
   return report.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

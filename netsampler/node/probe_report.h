@@ -9,16 +9,19 @@
 //    "gpu": {"boards": [{"name", "uuid", "pci", "driver", "numa", "memory_bytes", "power_limit_mw", "sm_clock_max_mhz",
 //                        "is_instance", "is_lost", "columns": […]}], "hz", "notes": […]},
 //    "clock": {"interface", "address", "port", "stamps": ["receive", "send"], "clocksource", "is_wall_known",
-//              "is_wall_synchronised", "wall_bound_ns", "notes": […]}}
+//              "is_wall_synchronised", "wall_bound_ns", "notes": […],
+//              "meeting": null or {"n_others", "reason", "nodes": [{"host", "address", "n_asked", "n_answered",
+//                                                                   "round_trip_ns"}]}}}
 //
-// Numbers that are not known are 0, of NUMA nodes -1. `source` is netlink, sysfs, netdev or none; `stamps` are those
-// that the kernel gives packets.
+// Numbers that are not known are 0, of NUMA nodes and round trips -1. `source` is netlink, sysfs, netdev or none;
+// `stamps` are those that the kernel gives packets.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "netsampler/clock/clock_findings.h"
+#include "netsampler/clock/clock_meeting.h"
 #include "netsampler/node/node_clock.h"
 #include "netsampler/node/sources.h"
 
@@ -29,6 +32,7 @@ struct ProbedParts {
   NicSource* nics = nullptr;
   GpuSource* gpus = nullptr;
   const ClockFindings* clocks = nullptr;
+  const ClockMeeting* meeting = nullptr;  // null: there was none
 };
 
 // Waits up to `gpu_wait_ns` for the first values of every board.

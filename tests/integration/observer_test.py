@@ -16,6 +16,7 @@ from pathlib import Path
 import observed_nodes as nodes
 import run_tools as tools
 import ticks
+from node_spool import NodeSpool
 from run_file import RunFile
 from run_tools import wait_until
 
@@ -157,6 +158,19 @@ class ObserverCase(tools.OwnFolderCase):
         self.assertGreaterEqual(last["begin_ns"] + port.nic["period_ns"] + BLOCK_NS + PATIENCE_NS, before_ns)
 
 
+    def wait_until_clocks_are_compared(self):
+        """Of both nodes, each by the other, and that of rank 0 is the reference."""
+        def are_compared():
+            spools = {node: NodeSpool(paths[0]) for node, paths in nodes.node_spools(NAME).items()}
+            return spools if all(any(burst.exchanges for burst in spool.bursts) and spool.peers[-1]["host"] == other
+                                 and spool.peers[-1]["is_reference"] == int(other == "n1")
+                                 for spool, other in ((spools["n1"], "n2"), (spools["n2"], "n1"))) else None
+
+        spools = wait_until(are_compared, "the nodes ask each other's clocks")
+        self.assertEqual({node: spool.services[-1]["is_reference"] for node, spool in spools.items()},
+                         {"n1": 1, "n2": 0})
+
+
 class Observers(ObserverCase):
     def test_one_a_node_where_local_rank_0_is_not_selected(self):
         """And srun ends although one of them cannot: it is stopped."""
@@ -280,8 +294,7 @@ class Observers(ObserverCase):
         step = Step(self.start_batch(f"mpirun --allow-run-as-root -n 4 {words}"))
         step.wait_for_tasks()
         step.wait_for_observers(*nodes.NODES)
-        for paths in nodes.node_spools(NAME).values():
-            nodes.wait_until_it_grows(paths[0])
+        self.wait_until_clocks_are_compared()
         ended = step.finish()
         self.assertEqual(ended.status, 0, Path("job.out").read_text())
         self.assert_nothing_is_left(step.run_id)
@@ -315,7 +328,12 @@ class Asked(ObserverCase):
             self.assertEqual(len(run.diagnostics("node.not-sampled")), 2)
 
     def test_neither_ports_nor_gpus(self):
+        """What the tasks record is of two nodes, whose clocks are compared."""
         found, _ = self.run_job("-t", "nvtx")
+        self.assertEqual(found, {"n1": 1, "n2": 1})
+
+    def test_neither_ports_nor_gpus_nor_clocks(self):
+        found, _ = self.run_job("-t", "nvtx", "--clock", "off")
         self.assertEqual(found, {})
 
     def test_a_program_that_is_not_there(self):

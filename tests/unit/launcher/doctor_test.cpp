@@ -27,7 +27,7 @@ class AskSampler : public testing::Test {
 };
 
 TEST_F(AskSampler, TheRealOneReportsThisNode) {
-  const auto probe = ask_sampler(JAXPROF_NETSAMPLER, 90);
+  const auto probe = ask_sampler(JAXPROF_NETSAMPLER, "", 90);
   ASSERT_TRUE(probe) << probe.error().message;
   const auto report = report_node(*probe);
   ASSERT_TRUE(report) << report.error().message;
@@ -36,15 +36,16 @@ TEST_F(AskSampler, TheRealOneReportsThisNode) {
 }
 
 TEST_F(AskSampler, ItIsAskedToProbeAndHeardToItsEnd) {
-  EXPECT_EQ(*ask_sampler(script("echo \"$@\"; sleep 0.1; echo end"), 60), "--probe\nend\n");
+  EXPECT_EQ(*ask_sampler(script("echo \"$@\"; sleep 0.1; echo end"), "", 60), "--probe\nend\n");
+  EXPECT_EQ(*ask_sampler(script("echo \"$@\""), "/shared/a b", 60), "--probe --clock-meet=/shared/a b\n");
 }
 
 TEST_F(AskSampler, WhateverIsWrongWithItIsNamed) {
-  EXPECT_THAT(ask_sampler("/proc/none/sampler", 60).error().message,
+  EXPECT_THAT(ask_sampler("/proc/none/sampler", "", 60).error().message,
               HasSubstr("/proc/none/sampler cannot be executed"));
-  EXPECT_THAT(ask_sampler(script("exit 5"), 60).error().message, HasSubstr("ended with status 5"));
-  EXPECT_THAT(ask_sampler(script("kill -9 $$"), 60).error().message, HasSubstr("signal 9"));
-  EXPECT_THAT(ask_sampler(script("exec sleep 1000"), 1).error().message, HasSubstr("has not ended after 1 s"));
+  EXPECT_THAT(ask_sampler(script("exit 5"), "", 60).error().message, HasSubstr("ended with status 5"));
+  EXPECT_THAT(ask_sampler(script("kill -9 $$"), "", 60).error().message, HasSubstr("signal 9"));
+  EXPECT_THAT(ask_sampler(script("exec sleep 1000"), "", 1).error().message, HasSubstr("has not ended after 1 s"));
 }
 
 }  // namespace

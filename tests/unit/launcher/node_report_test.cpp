@@ -23,7 +23,8 @@ json empty_node() {
             {"is_wall_known", true},
             {"is_wall_synchronised", false},
             {"wall_bound_ns", 0},
-            {"notes", json::array()}}}};
+            {"notes", json::array()},
+            {"meeting", nullptr}}}};
 }
 
 constexpr const char* kClockRow =
@@ -112,6 +113,38 @@ TEST(ReportNode, AClockThatCannotBeComparedIsANoteWithItsReason) {
             "note  clock other nodes' clocks cannot be asked; clocksource tsc, wall clock synchronised within 1.23 ms, "
             "says the kernel\nnote  clock no network interface but loopback\n");
   EXPECT_TRUE(report->is_fit);
+}
+
+json met(const char* host, unsigned n_asked, unsigned n_answered, double round_trip_ns) {
+  return {{"host", host},
+          {"address", "10.0.0.2"},
+          {"n_asked", n_asked},
+          {"n_answered", n_answered},
+          {"round_trip_ns", round_trip_ns}};
+}
+
+TEST(ReportNode, TellsWhichNodesAnsweredAtAMeeting) {
+  json node = empty_node();
+  node["clock"]["meeting"] = {{"n_others", 7}, {"reason", ""}, {"nodes", {met("n2", 96, 95, 61'500)}}};
+  EXPECT_EQ(report_node(node.dump())->text,
+            std::string(kClockRow) +
+                "note  clock 7 other nodes came, of which 1 were asked\n"
+                "ok    clock n2 (10.0.0.2): 95 of 96 questions answered, round trip 61.5 us at least\n");
+  EXPECT_TRUE(report_node(node.dump())->is_fit);
+  node["clock"]["meeting"]["nodes"].push_back(met("n3", 12, 0, -1));
+  EXPECT_THAT(report_node(node.dump())->text, HasSubstr("FAULT clock n3 (10.0.0.2): 0 of 12 questions answered\n"));
+  EXPECT_FALSE(report_node(node.dump())->is_fit);
+}
+
+TEST(ReportNode, AMeetingWithNobodyIsToldAndOneThatCannotBeIsAFault) {
+  json node = empty_node();
+  node["clock"]["meeting"] = {{"n_others", 0}, {"reason", ""}, {"nodes", json::array()}};
+  EXPECT_THAT(report_node(node.dump())->text, HasSubstr("none  clock no other node came to the meeting\n"));
+  EXPECT_TRUE(report_node(node.dump())->is_fit);
+  node["clock"]["meeting"]["reason"] = "cannot make /x/clock";
+  EXPECT_THAT(report_node(node.dump())->text,
+              HasSubstr("FAULT clock no other node can be met: cannot make /x/clock\n"));
+  EXPECT_FALSE(report_node(node.dump())->is_fit);
 }
 
 TEST(ReportNode, AKernelWithoutStampsIsTold) {

@@ -43,6 +43,7 @@ TEST(ParseOptions, TakesWhatClocksAreComparedBy) {
   EXPECT_EQ(options->clock_ports.high, 40099);
   EXPECT_EQ(options->clock_interface, "ib0");
   EXPECT_FALSE(parse_options({"--probe", "--clock=off"})->has_clock);
+  EXPECT_EQ(parse_options({"--probe", "--clock-meet", "x"})->clock_meet.front(), '/');
 }
 
 TEST(ParseOptions, MakesPathsAbsoluteForTheObserverLeavesItsFolder) {
@@ -72,6 +73,8 @@ TEST(ParseOptions, RefusesWhatMakesNoSense) {
                                              {"--probe", "--cpu", "x"},
                                              {"--probe", "word"},
                                              {"--probe", "--clock", "on"},
+                                             {"--probe", "--clock", "off", "--clock-meet", "d"},
+                                             {"--out", "x", "--clock-meet", "d"},
                                              {"--probe", "--clock-port", "5-4"},
                                              without_run,
                                              two_modes}) {

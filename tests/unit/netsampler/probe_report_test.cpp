@@ -89,6 +89,19 @@ TEST_F(ProbeReportTest, TellsWhereTheClockCanBeAskedOrWhyNot) {
   EXPECT_EQ(without["clock"]["notes"][0]["kind"], "not-sampled");
 }
 
+TEST_F(ProbeReportTest, TellsWhoAnsweredAtAMeeting) {
+  EXPECT_TRUE(report(nullptr, nullptr)["clock"]["meeting"].is_null());
+  const ClockMeeting meeting{3, {{"n2", "10.0.0.2", 96, 95, 61'500}}, ""};
+  const json told = json::parse(probe_report({nullptr, nullptr, &clocks_, &meeting}, "n1", 0, &clock_));
+  const json& met = told["clock"]["meeting"];
+  EXPECT_EQ(met["n_others"], 3);
+  EXPECT_EQ(met["reason"], "");
+  ASSERT_EQ(met["nodes"].size(), 1U);
+  EXPECT_EQ(met["nodes"][0]["host"], "n2");
+  EXPECT_EQ(met["nodes"][0]["n_answered"], 95);
+  EXPECT_EQ(met["nodes"][0]["round_trip_ns"], 61'500);
+}
+
 TEST_F(ProbeReportTest, WhatIsNotThereHasItsReason) {
   nics_.next()->notes.push_back({spool::NodeNote::kNoNic, "no card \xff"});
   gpus_.reason = "no libnvidia-ml.so.1";
