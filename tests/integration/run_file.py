@@ -10,8 +10,8 @@ run_tools.require_module("h5py")
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 
-OF_OTHER_LENGTH = ("member_", "process_", "event_", "nic_offset", "device_offset")
-OF_OBSERVERS = ("node.", "nic.", "gpu.not-watched", "gpu.watch-trouble")
+OF_OTHER_LENGTH = ("member_", "process_", "event_", "nic_offset", "device_offset", "node_offset")
+OF_OBSERVERS = ("node.", "nic.", "clock.", "gpu.not-watched", "gpu.watch-trouble")
 
 
 class RunFile:
@@ -73,7 +73,7 @@ class RunFile:
 
     def findings_about_tasks(self):
         """All rows of /diagnostics but what the observers of the nodes say short of an error: that is about the machine,
-        its ports and GPUs, and about other jobs on it."""
+        its ports, GPUs and clocks, and about other jobs on it."""
         return [row for row in self.rows("diagnostics")
                 if row["severity"] == "error" or not row["code"].startswith(OF_OBSERVERS)]
 
