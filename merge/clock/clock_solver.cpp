@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "merge/clock/eras.h"
@@ -77,6 +78,11 @@ void ClockSolver::add_burst(std::uint32_t client, std::uint32_t server, const sp
   for (const spool::ProbeExchange& exchange : burst.exchanges) {
     if (const auto found = exchange_times(exchange, &ends)) times.push_back(*found);
   }
+  const auto is_before = [](const ExchangeTimes& x, const ExchangeTimes& y) {
+    return std::tie(x.from_a.a_ns, x.from_a.b_ns, x.from_b.a_ns, x.from_b.b_ns, x.is_kernel) <
+           std::tie(y.from_a.a_ns, y.from_a.b_ns, y.from_b.a_ns, y.from_b.b_ns, y.is_kernel);
+  };
+  if (!std::is_sorted(times.begin(), times.end(), is_before)) std::sort(times.begin(), times.end(), is_before);
   if (!burst.exchanges.empty() && !link.add(times, burst.burst, client == a)) link.count_rejected();
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 constexpr double kSpacingNs = 5e9;  // of epochs: a tenth of a ppm of wobble stays far below a burst's noise
 constexpr std::size_t kMostSights = 10'000'000;  // edges times epochs; more are spaced wider
+constexpr std::size_t kMostEpochs = 50'000;      // three days
+constexpr std::size_t kMostEpochsABurst = 4;     // more would say nothing new
 constexpr double kSightNoiseNs = 50;             // of the best bursts, and
 constexpr double kSightNoiseShare = 0.005;       // … of the narrowest interval
 constexpr double kFloorQuantile = 0.05;
@@ -80,8 +82,12 @@ class ModelFit {
     }
     if (!(first_ns <= last_ns)) first_ns = last_ns = 0;
     const double span_ns = std::max(last_ns - first_ns, 1e6);
-    const double most = std::max(2.0, static_cast<double>(kMostSights / std::max<std::size_t>(1, edges_.size())));
-    const double steps = std::clamp(std::ceil(span_ns / kSpacingNs), 1.0, std::max(1.0, most - 1));
+    std::size_t bursts = 0;
+    for (const Edge& edge : edges_) bursts += edge.bursts.size();
+    const std::size_t limit =
+        std::min({kMostEpochs, kMostSights / std::max<std::size_t>(1, edges_.size()), kMostEpochsABurst * bursts});
+    const double most = std::max(2.0, static_cast<double>(limit));
+    const double steps = std::clamp(std::ceil(span_ns / kSpacingNs), 1.0, most - 1);
     model_.epochs = {first_ns, span_ns / steps, static_cast<std::uint32_t>(steps) + 1};
     for (std::uint32_t k = 0; k < model_.epochs.count; ++k) times_ns_.push_back(model_.epochs.at(k));
   }

@@ -141,34 +141,60 @@ class BoundFinder {
     std::vector<GraphEdge> graph;
     for (const Edge& edge : edges_) graph.push_back({edge.a, edge.b});
     IntervalGraph solver(is_fixed_, std::move(graph));
-    std::vector<Interval> intervals(edges_.size());
-    std::vector<std::uint32_t> links(clocks_.size());
-    std::vector<std::uint32_t> lies(clocks_.size());
     for (std::size_t era = 0; era < clocks_.size(); ++era) {
       found_.eras[era].assign(model_.eras[era].offsets_ns.size(), {-kUnbounded, kUnbounded});
     }
     for (std::uint32_t k = 0; k < model_.epochs.count; ++k) {
-      std::fill(links.begin(), links.end(), 0U);
-      std::fill(lies.begin(), lies.end(), 0U);
+      solve_epoch(k, &solver);
+      count_lies(solver);
+      for (std::uint32_t era = 0; era < clocks_.size(); ++era) keep_bound(era, k, solver);
+    }
+    const std::vector<bool>& is_out = found_.is_contradicted;
+    if (std::find(is_out.begin(), is_out.end(), true) == is_out.end()) return;
+    // A clock that contradicts most others may agree with some by chance; it has no say in what is true of them.
+    for (std::uint32_t k = 0; k < model_.epochs.count; ++k) {
       for (std::uint32_t e = 0; e < edges_.size(); ++e) {
-        const FloatInterval& interval = intervals_[k * edges_.size() + e];
-        intervals[e] = {static_cast<double>(interval.lo), static_cast<double>(interval.hi)};
-        if (std::isinf(interval.lo) && std::isinf(interval.hi)) continue;
-        ++links[edges_[e].a];
-        ++links[edges_[e].b];
+        if (is_out[edges_[e].a] || is_out[edges_[e].b]) intervals_[k * edges_.size() + e] = {};
       }
-      solver.solve(intervals);
-      for (const std::uint32_t e : solver.liars()) {
-        ++lies[edges_[e].a];
-        ++lies[edges_[e].b];
-      }
-      if (!solver.liars().empty()) ++found_.contradictions;
+      solve_epoch(k, &solver);
       for (std::uint32_t era = 0; era < clocks_.size(); ++era) {
-        const EraTrack& track = model_.eras[era];
-        if (!track.is_known() || k < track.first || k > track.last()) continue;
-        found_.eras[era][k - track.first] = solver.bounds()[era];
-        if (!is_fixed_[era] && 2 * lies[era] > links[era]) found_.is_contradicted[era] = true;
+        if (!is_out[era]) keep_bound(era, k, solver);
       }
+    }
+  }
+
+  void solve_epoch(std::uint32_t k, IntervalGraph* solver) {
+    at_epoch_.clear();
+    for (std::uint32_t e = 0; e < edges_.size(); ++e) {
+      const FloatInterval& interval = intervals_[k * edges_.size() + e];
+      at_epoch_.push_back({static_cast<double>(interval.lo), static_cast<double>(interval.hi)});
+    }
+    solver->solve(at_epoch_);
+  }
+
+  void count_lies(const IntervalGraph& solver) {
+    if (solver.liars().empty()) return;
+    ++found_.contradictions;
+    std::vector<std::uint32_t> links(clocks_.size(), 0);
+    std::vector<std::uint32_t> lies(clocks_.size(), 0);
+    for (std::uint32_t e = 0; e < edges_.size(); ++e) {
+      if (std::isinf(at_epoch_[e].lo) && std::isinf(at_epoch_[e].hi)) continue;
+      ++links[edges_[e].a];
+      ++links[edges_[e].b];
+    }
+    for (const std::uint32_t e : solver.liars()) {
+      ++lies[edges_[e].a];
+      ++lies[edges_[e].b];
+    }
+    for (std::size_t era = 0; era < clocks_.size(); ++era) {
+      if (!is_fixed_[era] && 2 * lies[era] > links[era]) found_.is_contradicted[era] = true;
+    }
+  }
+
+  void keep_bound(std::uint32_t era, std::uint32_t k, const IntervalGraph& solver) {
+    const EraTrack& track = model_.eras[era];
+    if (track.is_known() && k >= track.first && k <= track.last()) {
+      found_.eras[era][k - track.first] = solver.bounds()[era];
     }
   }
 
@@ -196,6 +222,7 @@ class BoundFinder {
   const EraModel& model_;
   HardBounds found_;
   std::vector<FloatInterval> intervals_;  // by epoch and edge
+  std::vector<Interval> at_epoch_;        // by edge
   std::vector<Limit> highs_;
   std::vector<Limit> lows_;
   std::vector<double> uppers_;

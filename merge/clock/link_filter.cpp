@@ -12,12 +12,15 @@ constexpr double kSecondNs = 1e9;
 constexpr double kWander = 30;       // ns/s per square-root second
 constexpr double kMostWander = 5e4;  // of a pair of clocks that is not worth the name
 constexpr double kWanderStep = 10;
-constexpr double kUnlikely = 2.5;          // mean of squared innovations over their variance; 1 is due
-constexpr double kMostSurprise = 100;      // of one innovation: a bad burst is not a wandering clock
 constexpr double kFirstFrequency = 100e3;  // ns/s: two crystals of 50 ppm each
 constexpr double kOutlier = 3;             // sigmas
-constexpr int kTamings = 2;
-constexpr std::size_t kLeastSights = 8;  // that tell how much they scatter
+constexpr int kTamings = 5;
+constexpr int kScalings = 6;
+constexpr double kScaled = 1.2;
+constexpr double kGate = 5;  // sigmas that the next sight is off at most
+constexpr double kNoGate = 1e9;
+constexpr std::size_t kWanderingRun = 2;  // sights in a row that are off on one side
+constexpr std::size_t kLeastSights = 8;   // that tell how much they scatter
 
 }  // namespace
 
@@ -32,19 +35,20 @@ LinkFilter::Moments LinkFilter::predict(const Moments& from, double seconds, dou
   return to;
 }
 
-// Returns the mean of the squared innovations over their variances, each held within bounds.
-double LinkFilter::run_forward(double wander) {
-  double surprise = 0;
-  std::size_t surprises = 0;
+// With a gate, sights that the filter did not expect are left out, and how many of them came one behind the other at
+// most, all on one side, is returned: a bad burst is alone, but a clock that wanders more than it may does not come
+// back.
+std::size_t LinkFilter::run_forward(double wander, double gate) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  bool was_ahead = false;
   Moments now;
-  bool has_begun = false;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     Step& step = steps_[i];
-    if (!has_begun) {
+    if (i == 0) {
       // Nothing lies before the first sight: smooth() goes back from there.
       now = {step.sight->offset_ns, 0, step.variance, 0, kFirstFrequency * kFirstFrequency};
       step.predicted = step.filtered = now;
-      has_begun = true;
       continue;
     }
     now = predict(now, step.time_s - steps_[i - 1].time_s, wander);
@@ -52,10 +56,15 @@ double LinkFilter::run_forward(double wander) {
     if (step.sight != nullptr) {
       const double innovation = step.sight->offset_ns - now.offset;
       const double variance = now.p00 + step.variance;
-      if (now.p11 < kFirstFrequency * kFirstFrequency / 4) {
-        surprise += std::min(kMostSurprise, innovation * innovation / variance);
-        ++surprises;
+      const bool is_ahead = innovation > 0;
+      if (innovation * innovation > gate * gate * variance) {
+        run = run > 0 && is_ahead == was_ahead ? run + 1 : 1;
+        was_ahead = is_ahead;
+        longest = std::max(longest, run);
+        step.filtered = now;
+        continue;
       }
+      run = 0;
       const double gain0 = now.p00 / variance;
       const double gain1 = now.p01 / variance;
       now.offset += gain0 * innovation;
@@ -66,7 +75,7 @@ double LinkFilter::run_forward(double wander) {
     }
     step.filtered = now;
   }
-  return surprises == 0 ? 0 : surprise / static_cast<double>(surprises);
+  return longest;
 }
 
 // Leaves the smoothed moments in `filtered`.
@@ -116,18 +125,23 @@ double LinkFilter::noise_scale() {
   return ratios_.size() < kLeastSights ? 1.0 : std::max(1.0, 1.4826 * median(&ratios_));
 }
 
-// Whether any sight was given more noise.
-bool LinkFilter::tame_outliers() {
-  bool is_changed = false;
-  for (Step& step : steps_) {
-    if (step.sight == nullptr) continue;
-    const double off = std::abs(step.sight->offset_ns - step.filtered.offset);
-    const double allowed = kOutlier * std::sqrt(step.variance + step.filtered.p00);
-    if (off <= allowed) continue;
-    step.variance *= off / allowed * (off / allowed);
-    is_changed = true;
+// Gives sights that lie far off as much more noise as brings them back in line, and others what they had; again and
+// again, since one that lies far off drags its neighbours along at first.
+void LinkFilter::tame_outliers(double wander) {
+  for (int round = 0; round < kTamings; ++round) {
+    bool is_any = false;
+    for (Step& step : steps_) {
+      if (step.sight == nullptr) continue;
+      const double off = std::abs(step.sight->offset_ns - step.filtered.offset);
+      const double allowed = kOutlier * std::sqrt(step.own_variance + step.filtered.p00);
+      const double share = std::max(1.0, off / allowed);
+      is_any = is_any || share > 1;
+      step.variance = step.own_variance * share * share;
+    }
+    if (!is_any) return;
+    run_forward(wander, kNoGate);
+    run_back();
   }
-  return is_changed;
 }
 
 const std::vector<LinkState>& LinkFilter::smooth(std::span<const LinkSight> sights, std::span<const double> times_ns) {
@@ -143,22 +157,23 @@ const std::vector<LinkState>& LinkFilter::smooth(std::span<const LinkSight> sigh
     for (; next < times_ns.size() && times_ns[next] < sight.time_ns; ++next) {
       steps_.push_back({.time_s = (times_ns[next] - first_ns) / kSecondNs});
     }
-    steps_.push_back({(sight.time_ns - first_ns) / kSecondNs, &sight, sight.sigma_ns * sight.sigma_ns, {}, {}});
+    const double variance = sight.sigma_ns * sight.sigma_ns;
+    steps_.push_back({(sight.time_ns - first_ns) / kSecondNs, &sight, variance, variance});
   }
   for (; next < times_ns.size(); ++next) steps_.push_back({.time_s = (times_ns[next] - first_ns) / kSecondNs});
 
   double wander = kWander;
-  run_forward(wander);
-  run_back();
-  if (const double scale = noise_scale(); scale > 1) {
-    for (Step& step : steps_) step.variance *= scale * scale;
-  }
-  while (run_forward(wander) > kUnlikely && wander < kMostWander) wander *= kWanderStep;
-  run_back();
-  for (int i = 0; i < kTamings && tame_outliers(); ++i) {
-    run_forward(wander);
+  for (int round = 0; round < kScalings; ++round) {
+    run_forward(wander, kNoGate);
     run_back();
+    const double scale = noise_scale();
+    if (scale < kScaled) break;
+    for (Step& step : steps_) step.variance = step.own_variance *= scale * scale;
   }
+  while (run_forward(wander, kGate) >= kWanderingRun && wander < kMostWander) wander *= kWanderStep;
+  run_forward(wander, kNoGate);
+  run_back();
+  tame_outliers(wander);
 
   const auto add_state = [this](const Moments& moments) {
     states_.push_back(

@@ -1,5 +1,5 @@
 // The difference of two clocks over time, from bursts that say it with more or less noise: a Kalman filter of offset
-// and frequency, run forward, and a Rauch-Tung-Striebel smoother back. Frequencies wander by 5e-9 a square-root second;
+// and frequency, run forward, and a Rauch-Tung-Striebel smoother back. Frequencies wander by 3e-8 a square-root second;
 // a pair of clocks that is seen to wander more is allowed more, so that the errors stay true for it. Bursts that lie
 // far off get as much more noise as brings them back in line, and if most lie off by more than they say, all do.
 #pragma once
@@ -38,14 +38,15 @@ class LinkFilter {
   struct Step {
     double time_s = 0;
     const LinkSight* sight = nullptr;
-    double variance = 0;  // of the sight
+    double own_variance = 0;  // of the sight, as it says, and
+    double variance = 0;      // … as it is taken
     Moments predicted = {};
     Moments filtered = {};
   };
-  double run_forward(double wander);
+  std::size_t run_forward(double wander, double gate);
   void run_back();
   double noise_scale();
-  bool tame_outliers();
+  void tame_outliers(double wander);
   static Moments predict(const Moments& from, double seconds, double wander);
 
   std::vector<Step> steps_;

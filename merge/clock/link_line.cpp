@@ -1,6 +1,7 @@
 #include "merge/clock/link_line.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "merge/clock/median.h"
@@ -25,7 +26,9 @@ bool fit_rate(const std::vector<Sight>& sights, double* rate) {
     if (base_ns >= kShortestBaseNs) rates.push_back((sights[i + lag].middle_ns - sights[i].middle_ns) / base_ns);
   }
   if (rates.empty()) return false;
-  *rate = median(&rates);
+  const double found = median(&rates);
+  if (std::abs(found) > kSteepestDrift) return false;  // no pair of clocks is as bad as that; stamps are
+  *rate = found;
   return true;
 }
 

@@ -19,10 +19,12 @@ struct Bound {
 
 // What is left of upper bounds when only those count that are the lowest for some drift within the steepest.
 void keep_lower_hull(std::vector<Bound>* bounds) {
-  std::sort(bounds->begin(), bounds->end(), [](const Bound& x, const Bound& y) {
+  const auto is_before = [](const Bound& x, const Bound& y) {
     return x.after_ns != y.after_ns ? x.after_ns < y.after_ns : x.difference_ns < y.difference_ns;
-  });
+  };
+  if (!std::is_sorted(bounds->begin(), bounds->end(), is_before)) std::sort(bounds->begin(), bounds->end(), is_before);
   std::vector<Bound> hull;
+  hull.reserve(bounds->size());
   for (const Bound& bound : *bounds) {
     if (!hull.empty() && hull.back().after_ns == bound.after_ns) continue;
     while (hull.size() >= 2) {
@@ -81,6 +83,8 @@ bool ProbeLink::add(const std::vector<ExchangeTimes>& exchanges, std::uint32_t n
   // Lows are turned over, so that one hull serves both.
   std::vector<Bound> highs;
   std::vector<Bound> lows;
+  highs.reserve(exchanges.size());
+  lows.reserve(exchanges.size());
   for (const ExchangeTimes& exchange : exchanges) {
     if (is_kernel && !exchange.is_kernel) continue;
     const auto bound = [&burst](const Message& message, double sign) {

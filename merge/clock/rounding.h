@@ -13,7 +13,9 @@ inline constexpr std::int64_t kFarthestNs = std::int64_t{1} << 60;  // 36 years
 
 inline std::int64_t round_ns(double ns) {
   constexpr auto kFarthest = static_cast<double>(kFarthestNs);
-  return std::isnan(ns) ? 0 : static_cast<std::int64_t>(std::llround(std::clamp(ns, -kFarthest, kFarthest)));
+  if (std::isnan(ns)) return 0;
+  const double held_ns = std::clamp(ns, -kFarthest, kFarthest);
+  return static_cast<std::int64_t>(held_ns + (held_ns < 0 ? -0.5 : 0.5));  // a call of llround() costs more than all
 }
 
 // Of a clock that counts from the start of its node.

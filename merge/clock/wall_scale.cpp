@@ -139,14 +139,15 @@ void WallScale::close_segment(std::span<const ClockReading> readings, std::span<
     error_ns = std::max(error_ns, errors_ns[i] + static_cast<float>(off_ns) + 1.0F);
   }
   knots_.back().error_ns = error_ns;
-  knots_.push_back({last.raw_ns, difference_ns(last), kUnknown});
+  knots_.back().stretch = static_cast<float>(1 / (1 + slope) - 1);
+  knots_.push_back({last.raw_ns, difference_ns(last), kUnknown, 0});
 }
 
 // A line goes on as long as it passes every reading within the tolerance.
 void WallScale::thin(const std::vector<ClockReading>& readings, const std::vector<float>& errors_ns) {
   const std::span<const ClockReading> all(readings);
   const std::span<const float> errors(errors_ns);
-  knots_.push_back({readings.front().raw_ns, difference_ns(readings.front()), kUnknown});
+  knots_.push_back({readings.front().raw_ns, difference_ns(readings.front()), kUnknown, 0});
   std::size_t begin = 0;
   while (begin + 1 < readings.size()) {
     std::size_t end = begin + 1;
@@ -188,10 +189,8 @@ std::optional<WallScale::Instant> WallScale::raw_at(std::int64_t wall_ns, std::i
   // raw + difference(raw) = wall, and the difference is a line in raw.
   const std::int64_t distance_ns = wall_ns - knot.difference_ns - knot.raw_ns;
   if (std::abs(distance_ns) > 2 * kLongestLineNs) return {};
-  const double slope = static_cast<double>(knots_[at + 1].difference_ns - knot.difference_ns) /
-                       static_cast<double>(knots_[at + 1].raw_ns - knot.raw_ns);
-  const double raw_ns = static_cast<double>(distance_ns) / (1 + slope);
-  return Instant{knot.raw_ns + round_ns(raw_ns),
+  const double stretched_ns = static_cast<double>(knot.stretch) * static_cast<double>(distance_ns);
+  return Instant{knot.raw_ns + distance_ns + round_ns(stretched_ns),
                  static_cast<double>(knot.error_ns) + kFastestSlew * static_cast<double>(beyond_ns)};
 }
 

@@ -45,6 +45,7 @@ class WallScale {
     std::int64_t raw_ns = 0;
     std::int64_t difference_ns = 0;  // wall - raw
     float error_ns = 0;              // from here to the next knot; negative: not known
+    float stretch = 0;               // likewise: of raw per ns of wall, less 1
   };
 
   void find_steps(const std::vector<spool::ClockReading>& readings, std::vector<float>* errors_ns);

@@ -61,6 +61,7 @@ def main():
                     "window_bench": [binaries / "window_bench", libraries / "libjaxprof-agent.so", folder],
                     "memory_bench": [binaries / "memory_bench", libraries / "libjaxprof-agent.so", folder],
                     "rate_bench": [binaries / "rate_bench", libraries / "libjaxprof-agent.so", folder],
+                    "clock_solver_bench": [binaries / "clock_solver_bench"],
                     "nic_bench": [binaries / "nic_bench"],
                     "clock_probe_bench": [binaries / "clock_probe_bench"],
                     "publish_bench": [binaries / "publish_bench", binaries / "jaxprof-exec",

@@ -19,7 +19,7 @@ struct ScoreOptions {
   std::int64_t from_ns = 2 * kSimSecondNs;  // of true time; the first bursts are over by then
   std::int64_t to_ns = -1;                  // -1: the run's end
   std::int64_t step_ns = 1'700'000'000;
-  std::vector<std::uint32_t> without;  // nodes
+  std::vector<std::uint32_t> without = {};  // nodes
 };
 
 struct ClockScore {

@@ -24,7 +24,7 @@ struct SimClockOptions {
   double wobble_ppm = 0;
   double wobble_period_s = 120;
   double random_walk = 0;      // of the rate, per square-root second
-  std::vector<SimJump> jumps;  // by time
+  std::vector<SimJump> jumps = {};  // by time
 };
 
 class SimClock {

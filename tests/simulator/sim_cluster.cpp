@@ -108,7 +108,8 @@ void SimCluster::readings(std::uint32_t node, std::vector<spool::ClockReading>* 
 }
 
 void SimCluster::bursts(std::size_t link, const std::function<void(const spool::ProbeBurst&)>& take) const {
-  const auto [client, server] = links_[link];
+  const std::uint32_t client = links_[link].first;
+  const std::uint32_t server = links_[link].second;
   if (!is_there(client, 0) && !is_there(client, options_.length_ns)) return;
   SimRandom random(stream_of(options_.seed, kLinkStream, link));
   const SimFaults& faults = options_.faults;
