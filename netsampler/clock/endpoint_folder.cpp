@@ -121,7 +121,7 @@ void EndpointFolder::choose_nodes() {
 }
 
 const std::string& EndpointFolder::reference() {
-  if (!reference_.empty()) return reference_;
+  if (is_there(reference_)) return reference_;
   const auto text = read_small_file(run_layout::clock_reference_path(state_), kReferenceBytes);
   if (!text || text->empty() || text->back() != '\n') return reference_;
   const std::string boot_id = text->substr(0, text->size() - 1);
@@ -130,9 +130,10 @@ const std::string& EndpointFolder::reference() {
 }
 
 Status EndpointFolder::name_reference() {
-  const auto is_ours =
-      write_atomic_file(run_layout::clock_reference_path(state_), own_.boot_id + "\n", Publish::kIfAbsent);
-  return is_ours ? Status() : Status(tl::unexpected(is_ours.error()));
+  const std::string& known = reference();
+  const Publish how = known.empty() || is_there(known) ? Publish::kIfAbsent : Publish::kReplace;
+  const auto written = write_atomic_file(run_layout::clock_reference_path(state_), own_.boot_id + "\n", how);
+  return written ? Status() : Status(tl::unexpected(written.error()));
 }
 
 }  // namespace jaxprof::netsampler

@@ -33,14 +33,16 @@ class EndpointFolder {
   // the one that began last.
   const std::map<std::string, ClockEndpoint>& nodes() const { return nodes_; }
 
-  // The boot id of the node of rank 0; "" as long as it has not named itself.
+  // The boot id of the node of rank 0; "" as long as it has not named itself. One that is neither this node nor one
+  // that the last look found is read anew each time: it may be of an earlier run of this name.
   const std::string& reference();
-  // Names the own node. Another that was faster stays. kOutputFailed with the path.
+  // Names the own node. Another that the last look found stays. kOutputFailed with the path.
   Status name_reference();
 
  private:
   explicit EndpointFolder(std::string state_directory) : state_(std::move(state_directory)) {}
   void remove_remains();
+  bool is_there(const std::string& boot_id) const { return boot_id == own_.boot_id || nodes_.contains(boot_id); }
   void choose_nodes();
 
   std::string state_;

@@ -171,6 +171,7 @@ void Probing::hurry() {
 }
 
 bool Probing::name_reference() {
+  look();  // whether one that is named already is there
   return folder_.name_reference().has_value();
 }
 

@@ -13,6 +13,7 @@
 #include "agent/spool/sample_codec.h"
 #include "launcher/check.h"
 #include "tests/fuzz/spool_recipe.h"
+#include "tests/unit/clock_service/sample_endpoint.h"
 #include "tests/unit/gpu/probe_samples.h"
 #include "tests/unit/match/nccl_recording.h"
 #include "tests/unit/nic/driver_counters.h"
@@ -197,6 +198,13 @@ void write_all(const std::string& folder) {
   spools.add("\x01" + first);
   spools.add(recipe_of(test::Recording().bytes(false)));
   spools.add(recipe_of(gpus_of(0)));
+
+  Seeds endpoints(folder, "clock_endpoint_fuzz");
+  endpoints.add(netsampler::to_text(test::sample_endpoint()));
+  netsampler::ClockEndpoint v6 = test::sample_endpoint();
+  v6.address = *netsampler::parse_address("fd00::17", 40000);
+  endpoints.add(netsampler::to_text(v6));
+  endpoints.add("0123-abcd.4026531840.7.endpoint");
 
   Seeds packets(folder, "probe_packet_fuzz");
   packets.add(packets_of_probes());

@@ -161,9 +161,22 @@ TEST_F(EndpointFolderTest, TheFirstToNameItselfIsTheReference) {
   EndpointFolder b = publish(test::sample_endpoint("b"));
   EXPECT_EQ(a.reference(), "");
   EXPECT_TRUE(b.name_reference());
+  EXPECT_THAT(seen_by(&a), ElementsAre("b"));
   EXPECT_TRUE(a.name_reference()) << "it is settled, though for another";
   EXPECT_EQ(a.reference(), "b");
   EXPECT_EQ(b.reference(), "b");
+}
+
+TEST_F(EndpointFolderTest, AReferenceOfAnEarlierRunOfThisNameIsReplaced) {
+  std::ofstream((open(), run_layout::clock_reference_path(state_))) << "old\n" << std::flush;
+  EndpointFolder a = publish(test::sample_endpoint("a"));
+  EndpointFolder b = publish(test::sample_endpoint("b"));
+  EXPECT_THAT(seen_by(&a), ElementsAre("b"));
+  EXPECT_EQ(a.reference(), "old");
+  EXPECT_TRUE(b.name_reference());
+  EXPECT_EQ(a.reference(), "b");
+  EXPECT_TRUE(a.name_reference());
+  EXPECT_EQ(b.reference(), "b") << "which is there";
 }
 
 TEST_F(EndpointFolderTest, AReferenceThatIsNoNameIsNone) {
