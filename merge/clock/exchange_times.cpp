@@ -45,10 +45,12 @@ std::optional<ExchangeTimes> exchange_times(const ProbeExchange& exchange, Excha
   const auto t4 = best(Stamp::kClientReceiveWall, Stamp::kClientReceiveRaw, false, *ends->client, &ends->client_place);
   const std::int64_t client_ns = t4.raw_ns - t1.raw_ns;
   const std::int64_t server_ns = t3.raw_ns - t2.raw_ns;
-  const std::int64_t round_trip_ns = client_ns - server_ns;
-  if (server_ns < 0 || client_ns <= 0 || round_trip_ns <= 0 || round_trip_ns > kLongestRoundTripNs) return {};
   const double request_error_ns = t1.error_ns + t2.error_ns;
   const double reply_error_ns = t3.error_ns + t4.error_ns;
+  std::int64_t round_trip_ns = client_ns - server_ns;
+  // Within one machine a round trip is not much longer than what conversions may be wrong by.
+  if (round_trip_ns <= 0 && round_trip_ns + round_ns(request_error_ns + reply_error_ns) > 0) round_trip_ns = 1;
+  if (server_ns < 0 || client_ns <= 0 || round_trip_ns <= 0 || round_trip_ns > kLongestRoundTripNs) return {};
   if (ends->is_client_a) {
     return ExchangeTimes{
         {t1.raw_ns, t2.raw_ns, request_error_ns}, {t4.raw_ns, t3.raw_ns, reply_error_ns}, round_trip_ns, is_kernel};

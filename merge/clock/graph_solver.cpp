@@ -17,6 +17,7 @@ constexpr double kNoWeight = 8;         // scales at which an edge says nothing 
 constexpr double kLeastScale = 0.3;     // of sigmas: few loops may agree by chance
 constexpr std::size_t kLeastSpare = 8;  // edges; with fewer the residuals say little about the sigmas
 constexpr double kLeastWeight = 1e-6;   // of an edge's own: keeps what hangs on it in the system
+constexpr double kSettledNs = 1;
 constexpr double kPreciseNs = 0.02;
 constexpr int kMostIterations = 400;
 constexpr int kSigmaRounds = 3;
@@ -96,8 +97,8 @@ void GraphSolver::reweigh(const Weight& weight_of) {
 }
 
 // Conjugate gradients on the weighted Laplacian, preconditioned by its diagonal. Weights are per ns², so the residual
-// over the diagonal is in ns.
-void GraphSolver::solve_linear() {
+// over the diagonal is in ns. Returns by how much a clock was moved at most.
+double GraphSolver::solve_linear() {
   std::fill(diagonal_.begin(), diagonal_.end(), 0.0);
   std::fill(rest_.begin(), rest_.end(), 0.0);
   for (const std::uint32_t e : active_) {
@@ -113,6 +114,7 @@ void GraphSolver::solve_linear() {
     if (is_fixed_[i] || !is_reached_[i]) diagonal_[i] = rest_[i] = 0;
   }
   double energy = 0;
+  before_ = offsets_;
   const auto precondition = [this](std::size_t i) { return diagonal_[i] > 0 ? rest_[i] / diagonal_[i] : 0; };
   for (std::size_t i = 0; i < clocks; ++i) {
     direction_[i] = precondition(i);
@@ -145,6 +147,9 @@ void GraphSolver::solve_linear() {
     for (std::size_t i = 0; i < clocks; ++i) direction_[i] = precondition(i) + share * direction_[i];
   }
   take_residuals();
+  double moved_ns = 0;
+  for (std::size_t i = 0; i < clocks; ++i) moved_ns = std::max(moved_ns, std::abs(offsets_[i] - before_[i]));
+  return moved_ns;
 }
 
 // A clock knows what its edges tell it, each worth its own sigma and that of the clock at its other end; but more edges
@@ -189,7 +194,7 @@ void GraphSolver::solve(std::span<const GraphSight> sights) {
   take_residuals();
   for (int round = 0; round < kAbsoluteRounds; ++round) {
     reweigh([](double ratio) { return 1 / std::max(ratio, kRounding); });
-    solve_linear();
+    if (solve_linear() < kSettledNs) break;
   }
   double likely = scale();
   for (int round = 0; round < kDecliningRounds; ++round) {

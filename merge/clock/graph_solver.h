@@ -47,7 +47,7 @@ class GraphSolver {
   double scale();
   template <typename Weight>
   void reweigh(const Weight& weight_of);
-  void solve_linear();
+  double solve_linear();
   void estimate_sigmas(double scale);
 
   std::vector<bool> is_fixed_;
@@ -61,6 +61,7 @@ class GraphSolver {
   std::vector<double> residuals_;
   std::vector<double> weights_;
   // of solve_linear(), by clock
+  std::vector<double> before_;
   std::vector<double> diagonal_;
   std::vector<double> rest_;
   std::vector<double> direction_;

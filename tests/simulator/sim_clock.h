@@ -23,7 +23,7 @@ struct SimClockOptions {
   double thermal_tau_s = 300;
   double wobble_ppm = 0;
   double wobble_period_s = 120;
-  double random_walk = 0;      // of the rate, per square-root second
+  double random_walk = 0;           // of the rate, per square-root second
   std::vector<SimJump> jumps = {};  // by time
 };
 
