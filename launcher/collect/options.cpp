@@ -40,7 +40,7 @@ CLI::App* add_doctor(CLI::App* app, Invocation* invocation) {
       ->type_name("DIR");
   doctor->footer(
       "Exit status: 0 all that is listed can be recorded; 2 usage; 5 output not written; 6 something that is listed\n"
-      "cannot be recorded (rows that begin with FAULT).");
+      "cannot be recorded, or a node that came does not answer (rows that begin with FAULT).");
   return doctor;
 }
 
