@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "merge/clock/graph_solver.h"
@@ -19,6 +20,7 @@ constexpr std::size_t kMostEpochsABurst = 4;     // more would say nothing new
 constexpr double kSightNoiseNs = 50;             // of the best bursts, and
 constexpr double kSightNoiseShare = 0.005;       // … of the narrowest interval
 constexpr double kFloorQuantile = 0.05;
+constexpr double kLoneDoubtShare = 0.1;   // of a single burst's interval, of which nothing else is known
 constexpr double kAsymmetryShare = 0.02;  // of the narrowest interval: what directions differ by where nothing tells
 constexpr double kLeanNs = 20;            // within a burst; less is not worth a second look
 constexpr double kLeastDrift = 0.5e-6;    // of a crystal between two bursts
@@ -36,6 +38,16 @@ Interval sight_interval(const ProbeLink& link, const LinkBurst& burst, const Coa
   for (const EnvelopePoint& high : link.highs(burst)) found.hi = std::min(found.hi, level(high));
   for (const EnvelopePoint& low : link.lows(burst)) found.lo = std::max(found.lo, level(low));
   return found;
+}
+
+// By how much the narrowest of some intervals is likely wider than the narrowest there could be: what delays add is
+// about exponential, and so is the least of them, less by their number.
+double floor_doubt_ns(const std::vector<double>& widths_ns) {
+  const auto count = static_cast<double>(widths_ns.size());
+  const double least_ns = *std::min_element(widths_ns.begin(), widths_ns.end());
+  if (count < 2) return kLoneDoubtShare * std::max(0.0, least_ns);
+  const double sum_ns = std::accumulate(widths_ns.begin(), widths_ns.end(), 0.0);
+  return (sum_ns / count - least_ns) / (count - 1);
 }
 
 class ModelFit {
@@ -128,10 +140,11 @@ class ModelFit {
         widths_ns_.push_back(interval.width());
         longest_ns = std::max(longest_ns, std::abs(static_cast<double>(link.highs(of).front().after_ns)));
       }
+      const double doubt_ns = floor_doubt_ns(widths_ns_);
       floor_ns = std::max(0.0, quantile(&widths_ns_, kFloorQuantile));
       for (LinkSight& sight : sights_) {
         const double excess_ns = std::max(0.0, sight.sigma_ns - floor_ns);
-        sight.sigma_ns = kSightNoiseNs + kSightNoiseShare * floor_ns + excess_ns / 2;
+        sight.sigma_ns = kSightNoiseNs + kSightNoiseShare * floor_ns + (excess_ns + doubt_ns) / 2;
       }
       states = &filter_.smooth(sights_, times);
       double steepest = 0;
@@ -217,6 +230,17 @@ class ModelFit {
     }
   }
 
+  // The largest change of a track's rate from one epoch to the next: what is no course of a clock is noise of the
+  // model.
+  double steepest_bend(const EraTrack& track) const {
+    double steepest = 0;
+    for (std::size_t i = 1; i + 1 < track.offsets_ns.size(); ++i) {
+      const double bend_ns = track.offsets_ns[i + 1] - 2 * track.offsets_ns[i] + track.offsets_ns[i - 1];
+      steepest = std::max(steepest, std::abs(bend_ns) / model_.epochs.spacing_ns);
+    }
+    return steepest;
+  }
+
   // A clock's rate is known as well as along the best path from the reference, and observed as it leaves the model.
   void bound_drifts() {
     std::vector<double> knowledge(clocks_.size(), std::numeric_limits<double>::infinity());
@@ -244,8 +268,8 @@ class ModelFit {
     }
     for (std::size_t era = 0; era < clocks_.size(); ++era) {
       if (is_fixed_[era] || !model_.eras[era].is_known()) continue;
-      model_.eras[era].drift =
-          std::max({kLeastDrift, kDriftSigmas * knowledge[era], kDriftSigmas * median(&errors[era])});
+      model_.eras[era].drift = std::max({kLeastDrift, kDriftSigmas * knowledge[era],
+                                         kDriftSigmas * median(&errors[era]), steepest_bend(model_.eras[era])});
     }
   }
 

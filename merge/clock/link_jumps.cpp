@@ -82,7 +82,7 @@ class JumpFinder {
         continue;
       }
       if (direction != 0) {
-        add_jump(i, direction, rates);
+        add_jump(i, rates);
         done = i + 1;
       }
       ++i;
@@ -119,14 +119,14 @@ class JumpFinder {
     return kNone;
   }
 
-  void add_jump(std::size_t i, int direction, const Interval& rates) {
+  void add_jump(std::size_t i, const Interval& rates) {
     LinkJump jump{.before = sights_[i].burst, .after = sights_[i + 1].burst};
     const Interval step = change(sights_[i], sights_[i + 1]);
     const double span_ns = sights_[i + 1].time_ns - sights_[i].time_ns;
     jump.size_ns = step.middle() - rates.middle() * span_ns;
     jump.slack_ns = step.width() / 2 + (rates.width() / 2 + kDriftSlack) * span_ns;
-    jump.is_confirmed = i >= 1 && i + 2 < sights_.size() && sign(i - 1, i + 1, rates) == direction &&
-                        sign(i, i + 2, rates) == direction && sign(i - 1, i + 2, rates) == direction;
+    // Single bad bursts have been ruled out as far as there are neighbours.
+    jump.is_confirmed = i >= 1 && i + 2 < sights_.size();
     found_->jumps.push_back(jump);
   }
 

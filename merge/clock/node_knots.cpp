@@ -36,12 +36,17 @@ std::vector<ClockKnot> era_knots(const SolvedEras& solved, std::uint32_t era) {
   return knots;
 }
 
-// A knot on the line of an era at another time.
-ClockKnot moved(const std::vector<ClockKnot>& knots, double frequency, double drift, std::int64_t raw_ns) {
+// The model of one era, by which it can be told where it would be outside of it.
+NodeSolution era_model(std::vector<ClockKnot> knots, double frequency, double drift) {
   NodeSolution era;
-  era.knots = knots;
+  era.knots = std::move(knots);
   era.knots.front().frequency = frequency;
   era.drift_bound = drift;
+  return era;
+}
+
+// A knot on the line of an era at another time.
+ClockKnot knot_at(const NodeSolution& era, std::int64_t raw_ns) {
   ClockKnot knot;
   knot.raw_ns = raw_ns;
   knot.offset_ns = reference_raw_ns(era, raw_ns) - raw_ns;
@@ -58,14 +63,20 @@ void widen(double by_ns, double sigma_ns, ClockKnot* knot) {
   knot->sigma_ns = std::hypot(knot->sigma_ns, sigma_ns);
 }
 
-// From the last knot of one era to the first of the next.
-void bridge(double drift, ClockKnot before, ClockKnot after, std::vector<ClockKnot>* knots) {
-  const auto jump_ns = static_cast<double>(std::abs(after.offset_ns - before.offset_ns));
-  const double hole_ns = static_cast<double>(after.raw_ns - before.raw_ns);
-  if (hole_ns <= 2 * static_cast<double>(kBesideNs)) return;
+// From the last knot of one era to the first of the next. In between the truth is on the line of the one or of the
+// other, which are the farthest from the straight way across where the other begins or the one ends.
+void bridge(const NodeSolution& one, const NodeSolution& other, ClockKnot before, ClockKnot after,
+            std::vector<ClockKnot>* knots) {
+  if (after.raw_ns - before.raw_ns <= 2 * kBesideNs) return;
+  const auto apart_ns = [&](const ClockKnot& knot) {
+    return std::abs(static_cast<double>(reference_raw_ns(one, knot.raw_ns) - reference_raw_ns(other, knot.raw_ns)));
+  };
+  const double jump_ns = std::max(apart_ns(before), apart_ns(after));
+  const double grown_ns =
+      std::max(one.drift_bound, other.drift_bound) * static_cast<double>(after.raw_ns - before.raw_ns);
   before.raw_ns += kBesideNs;
   after.raw_ns -= kBesideNs;
-  for (ClockKnot* knot : {&before, &after}) widen(jump_ns + drift * hole_ns, jump_ns, knot);
+  for (ClockKnot* knot : {&before, &after}) widen(jump_ns + grown_ns, jump_ns, knot);
   const double lo_ns = std::min(before.hard_lo_ns, after.hard_lo_ns);
   const double hi_ns = std::max(before.hard_hi_ns, after.hard_hi_ns);
   before.hard_lo_ns = after.hard_lo_ns = lo_ns;
@@ -75,19 +86,18 @@ void bridge(double drift, ClockKnot before, ClockKnot after, std::vector<ClockKn
 }
 
 // Knots of an era between the cuts around it, with one right at each; two at least, some way apart.
-std::vector<ClockKnot> fit_between(const std::vector<ClockKnot>& all, double frequency, double drift,
-                                   const NodeCut* before, const NodeCut* behind) {
+std::vector<ClockKnot> fit_between(const NodeSolution& era, const NodeCut* before, const NodeCut* behind) {
   std::vector<ClockKnot> knots;
-  for (const ClockKnot& knot : all) {
+  for (const ClockKnot& knot : era.knots) {
     if (before != nullptr && knot.raw_ns <= before->after_ns + kShortestNs) continue;
     if (behind != nullptr && knot.raw_ns >= behind->before_ns - kShortestNs) continue;
     knots.push_back(knot);
   }
-  if (before != nullptr) knots.insert(knots.begin(), moved(all, frequency, drift, before->after_ns));
-  if (behind != nullptr) knots.push_back(moved(all, frequency, drift, behind->before_ns));
+  if (before != nullptr) knots.insert(knots.begin(), knot_at(era, before->after_ns));
+  if (behind != nullptr) knots.push_back(knot_at(era, behind->before_ns));
   if (knots.size() == 1) {
     const std::int64_t reach_ns = behind != nullptr ? -round_ns(kReachNs) : round_ns(kReachNs);
-    knots.push_back(moved(all, frequency, drift, knots.front().raw_ns + reach_ns));
+    knots.push_back(knot_at(era, knots.front().raw_ns + reach_ns));
     if (reach_ns < 0) std::swap(knots.front(), knots.back());
   }
   return knots;
@@ -120,25 +130,26 @@ std::vector<ClockKnot> node_knots(const SolvedEras& solved, std::uint32_t node, 
   const std::uint32_t first = solved.eras->first[node];
   std::vector<ClockKnot> knots;
   double frequency = 0;
-  double drift = 0;
-  const NodeCut* lost_from = nullptr;  // the first cut since the last known era
+  NodeSolution last;                   // era that is known
+  const NodeCut* lost_from = nullptr;  // the first cut since
   for (std::size_t i = 0; i <= cuts.size(); ++i) {
     const auto era = first + static_cast<std::uint32_t>(i);
     const EraTrack& track = solved.model->eras[era];
     if (i > 0 && lost_from == nullptr) lost_from = &cuts[i - 1];
     if (!track.is_known()) continue;
     frequency = (*solved.clocks)[era].rate - 1;
-    drift = std::max(drift, track.drift);
+    NodeSolution model = era_model(era_knots(solved, era), frequency, track.drift);
     const NodeCut* before = i > 0 ? &cuts[i - 1] : nullptr;
     const NodeCut* behind = i < cuts.size() ? &cuts[i] : nullptr;
-    const std::vector<ClockKnot> own = fit_between(era_knots(solved, era), frequency, track.drift, before, behind);
-    if (!knots.empty() && !own.empty()) bridge(drift, ClockKnot(knots.back()), ClockKnot(own.front()), &knots);
+    const std::vector<ClockKnot> own = fit_between(model, before, behind);
+    if (!knots.empty()) bridge(last, model, ClockKnot(knots.back()), own.front(), &knots);
     knots.insert(knots.end(), own.begin(), own.end());
+    last = std::move(model);
     lost_from = nullptr;
   }
   if (lost_from != nullptr && !knots.empty()) {
     // Nobody compared clocks any more after the last jump: from there on nothing is known.
-    ClockKnot lost = moved(knots, frequency, drift, std::max(lost_from->after_ns, knots.back().raw_ns + kShortestNs));
+    ClockKnot lost = knot_at(last, std::max(lost_from->after_ns, knots.back().raw_ns + kShortestNs));
     lost.hard_lo_ns = -kNoLimitNs;
     lost.hard_hi_ns = lost.sigma_ns = kNoLimitNs;
     knots.push_back(lost);
