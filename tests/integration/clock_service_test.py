@@ -4,86 +4,25 @@ they ask with stays theirs, and no job notices.  The nodes are network namespace
 own, so that all of them have one clock: whatever was measured can be checked.
 """
 
-import os
 import random
 import shutil
 import stat
-import subprocess
 import time
 import unittest
 from pathlib import Path
 
+import network_nodes as nodes
 import run_tools as tools
 from node_spool import (CLIENT_RECEIVE_RAW, CLIENT_SEND_RAW, END, PERIODIC, SERVER_RECEIVE_RAW, SERVER_SEND_RAW, START,
                         NodeSpool)
 from run_tools import wait_until
 
-SAMPLER = tools.BIN / "jaxprof-netsampler"
-NAMES = ("n1", "n2", "n3", "n4")
+N_NODES = 4
 RUN = "7.0.0"
 TOKEN_BYTES = 32
 N_KILLS = 12
 LONGEST_LIFE_S = 0.6
 SEED = 20261130
-DROP_UDP = "add table inet jx; add chain inet jx in { type filter hook input priority 0; }; " \
-           "add rule inet jx in meta l4proto udp drop"
-
-
-def ip(*words):
-    subprocess.run(["ip", *words], check=True, stdout=subprocess.DEVNULL)
-
-
-class Node:
-    """A network namespace on a bridge that they share, and a boot id."""
-
-    def __init__(self, number, name, switch):
-        self.name, self.netns = name, f"jx{os.getpid()}-{name}"
-        self.address, self.boot_id = f"10.97.0.{number}", f"{number:08x}-0000-4000-8000-{os.getpid():012x}"
-        ip("netns", "add", self.netns)
-        ip("link", "add", "eth0", "netns", self.netns, "type", "veth", "peer", "name", name, "netns", switch)
-        ip("-n", switch, "link", "set", name, "master", "br0", "up")
-        ip("-n", self.netns, "addr", "add", f"{self.address}/24", "dev", "eth0")
-        for interface in ("lo", "eth0"):
-            ip("-n", self.netns, "link", "set", interface, "up")
-
-    def words(self, *command):
-        """The command line that runs `command` there, with its boot id."""
-        mount = f"echo {self.boot_id} >boot_id.{self.name}; " \
-                f"mount --bind boot_id.{self.name} /proc/sys/kernel/random/boot_id && exec \"$@\""
-        return ("ip", "netns", "exec", self.netns, "unshare", "--mount", "sh", "-c", mount, "sh", *command)
-
-    def drop_udp(self):
-        subprocess.run(["ip", "netns", "exec", self.netns, "nft", DROP_UDP], check=True)
-
-    def let_udp_pass(self):
-        subprocess.run(["ip", "netns", "exec", self.netns, "nft", "flush", "ruleset"], check=True)
-
-
-class Observer:
-    """Of one node; the file of its task keeps it alive, and this process is the task."""
-
-    def __init__(self, node, is_rank0=False):
-        self.node = node
-        self.folder = Path(f"node.{node.name}").absolute()
-        self.folder.mkdir(exist_ok=True)
-        ticks = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
-        self.task = self.folder / f"plain.{os.getpid()}.{ticks}"
-        self.task.touch()
-        if is_rank0:
-            (self.folder / "rank0").touch()
-        state = Path(f".run-{RUN}").absolute()
-        state.mkdir(exist_ok=True)
-        self.process = subprocess.Popen(
-            ["ip", "netns", "exec", node.netns, SAMPLER, "--run-state", state, "--node-folder", self.folder, "--run", RUN,
-             "--host", node.name, "--boot-id", node.boot_id, "--no-gpu", "--no-nic"], env=tools.environment())
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def end(self):
-        """Once its task has."""
-        return self.process.wait(tools.LIMIT_SECONDS)
 
 
 def spool_of(node, segment=0):
@@ -97,26 +36,20 @@ def clock_files(folder=f".run-{RUN}"):
 
 
 class Nodes(tools.OwnFolderCase):
-    SWITCH = f"jx{os.getpid()}-switch"
-
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.nodes = []
-        ip("netns", "add", cls.SWITCH)
-        ip("-n", cls.SWITCH, "link", "add", "br0", "type", "bridge")
-        ip("-n", cls.SWITCH, "link", "set", "br0", "up")
-        for number, name in enumerate(NAMES, 1):
-            cls.nodes.append(Node(number, name, cls.SWITCH))
+        cls.switch = nodes.Switch("service")
+        cls.nodes = nodes.make_nodes(cls.switch, N_NODES)
 
     @classmethod
     def tearDownClass(cls):
-        for netns in [node.netns for node in cls.nodes] + [cls.SWITCH]:
-            ip("netns", "del", netns)
+        for namespace in [*cls.nodes, cls.switch]:
+            namespace.remove()
         super().tearDownClass()
 
     def start(self, node, **options):
-        observer = Observer(node, **options)
+        observer = nodes.Observer(node, RUN, **options)
         self.addCleanup(observer.kill)
         return observer
 
@@ -310,6 +243,5 @@ class Jobs(Nodes):
 
 
 if __name__ == "__main__":
-    tools.require("netns", os.geteuid() == 0 and shutil.which("ip") is not None and shutil.which("unshare") is not None,
-                  "only root makes network namespaces, with ip and unshare")
+    nodes.require()
     unittest.main()
