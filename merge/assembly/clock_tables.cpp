@@ -101,17 +101,31 @@ std::size_t add_knot(const ModelKnot& knot, RunTables* run) {
   return row;
 }
 
+// The last time that an observer of the scale read its clock; INT64_MIN if none did.
+std::int64_t last_reading_ns(const RunSources& sources, std::size_t scale) {
+  std::int64_t last_ns = INT64_MIN;
+  for (const std::size_t observer : sources.run_clocks.scales()[scale].observers) {
+    for (const spool::AnchorRecord& anchor : sources.observers[observer].trace.anchors()) {
+      last_ns = std::max(last_ns, anchor.monotonic_raw_ns);
+    }
+  }
+  return last_ns;
+}
+
 void add_solved_knots(const RunSources& sources, std::uint32_t node, RunTables* run) {
   const RunClocks& clocks = sources.run_clocks;
   const auto scale = static_cast<std::size_t>(clocks.nodes()[node].scale);
   const double reading_ns = reading_error_ns(sources, node);
   const clock::NodeSolution& solved = clocks.solution().nodes[scale];
   std::vector<clock::ClockKnot> knots = solved.knots;
-  if (knots.size() == 1) {  // a line takes two
+  // A line takes two, as far apart as they can be: they are rounded to whole ns.
+  if (knots.size() == 1) {
+    const std::int64_t first_ns = knots.front().raw_ns;
     knots.push_back(knots.front());
-    knots.back().raw_ns += kSecondNs;
-    knots.back().hard_lo_ns -= solved.drift_bound * static_cast<double>(kSecondNs);
-    knots.back().hard_hi_ns += solved.drift_bound * static_cast<double>(kSecondNs);
+    knots.back().raw_ns = std::max(first_ns + kSecondNs, last_reading_ns(sources, scale));
+    const double grown_ns = solved.drift_bound * static_cast<double>(knots.back().raw_ns - first_ns);
+    knots.back().hard_lo_ns -= grown_ns;
+    knots.back().hard_hi_ns += grown_ns;
   }
   for (const clock::ClockKnot& knot : knots) {
     const std::size_t row = add_knot({knot.raw_ns, clocks.axis_ns(scale, knot.raw_ns)}, run);

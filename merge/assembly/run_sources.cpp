@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iterator>
 
 #include "agent/contract/run_layout.h"
@@ -11,6 +12,8 @@ namespace jaxprof::assembly {
 namespace {
 
 using spool::IdentityKey;
+
+constexpr std::ptrdiff_t kLeastAnchors = 2;  // of a line
 
 // Unknown ranks come after all known ones.
 std::int64_t rank_order(std::int64_t rank) {
@@ -157,6 +160,17 @@ std::vector<spool::AnchorRecord> anchors_on(const RunSources& sources, std::size
   return anchors;
 }
 
+// Where the node's raw clock may have jumped it tells nothing of the counter, which goes on evenly through that.
+void leave_out_holes(const std::vector<clock::ClockHole>& holes, std::vector<spool::AnchorRecord>* anchors) {
+  const auto is_in_hole = [&](const spool::AnchorRecord& anchor) {
+    return std::any_of(holes.begin(), holes.end(), [&](const clock::ClockHole& hole) {
+      return hole.before_ns < anchor.monotonic_raw_ns && anchor.monotonic_raw_ns < hole.after_ns;
+    });
+  };
+  const auto left = std::count_if(anchors->begin(), anchors->end(), std::not_fn(is_in_hole));
+  if (left >= kLeastAnchors) std::erase_if(*anchors, is_in_hole);
+}
+
 void fit_clocks(RunSources* sources) {
   struct Pool {
     std::int64_t scale = -1;  // with a model; -1: none
@@ -174,8 +188,9 @@ void fit_clocks(RunSources* sources) {
                                     : std::vector(process.trace.anchors().begin(), process.trace.anchors().end());
     pool->second.anchors.insert(pool->second.anchors.end(), anchors.begin(), anchors.end());
   }
-  for (const auto& [key, pool] : pools) {
+  for (auto& [key, pool] : pools) {
     const auto scale = static_cast<std::size_t>(pool.scale);
+    if (pool.scale >= 0) leave_out_holes(sources->run_clocks.solution().nodes[scale].holes, &pool.anchors);
     sources->clocks[key] = pool.scale < 0 ? clock::AxisClock::fit(pool.anchors)
                                           : clock::AxisClock::fit(pool.anchors, [&](std::int64_t raw_ns) {
                                               return sources->run_clocks.axis_ns(scale, raw_ns);

@@ -31,9 +31,17 @@ struct ClockKnot {
   double hard_hi_ns = 0;  // at least 0
 };
 
+// A time in which a node's clock may have jumped or changed its rate, by that clock: the model in it is a guess, and
+// the hard interval says how bad a one.
+struct ClockHole {
+  std::int64_t before_ns = 0;
+  std::int64_t after_ns = 0;
+};
+
 struct NodeSolution {
   Method method = Method::kWallClockUnknown;
   std::vector<ClockKnot> knots;  // by raw_ns; empty: no path of probes leads to the reference
+  std::vector<ClockHole> holes;  // by time; none of the reference, whose clock is right by definition
   double drift_bound = 0;        // ns per ns: how fast the truth may leave the model between bursts
   std::uint64_t bursts = 0;      // with this node at either end, that were used
   std::uint64_t exchanges = 0;

@@ -88,6 +88,10 @@ void ClockSolver::add_burst(std::uint32_t client, std::uint32_t server, const sp
 
 namespace {
 
+// As well as links tell the size of a jump.
+constexpr double kSameSizeNs = 20'000;
+constexpr double kSameSizeShare = 0.05;
+
 // Cuts by node.
 std::vector<std::vector<NodeCut>> cuts_by_node(std::uint32_t node_count, const std::vector<NodeCut>& cuts) {
   std::vector<std::vector<NodeCut>> by_node(node_count);
@@ -95,10 +99,20 @@ std::vector<std::vector<NodeCut>> cuts_by_node(std::uint32_t node_count, const s
   return by_node;
 }
 
+// A raw clock that jumps makes the wall clock look as if it had been set the other way.
+bool is_explained(std::uint32_t node, const WallScale::Step& step, const std::vector<NodeCut>& cuts) {
+  return std::any_of(cuts.begin(), cuts.end(), [&](const NodeCut& cut) {
+    const double together_ns = static_cast<double>(step.size_ns) + cut.size_ns;
+    return cut.node == node && cut.is_own && cut.before_ns <= step.raw_ns && step.raw_ns <= cut.after_ns &&
+           std::abs(together_ns) <= kSameSizeNs + kSameSizeShare * std::abs(cut.size_ns);
+  });
+}
+
 std::vector<ClockStep> list_steps(const std::vector<WallScale>& scales, const std::vector<NodeCut>& cuts) {
   std::vector<ClockStep> steps;
   for (std::uint32_t node = 0; node < scales.size(); ++node) {
     for (const WallScale::Step& step : scales[node].steps()) {
+      if (is_explained(node, step, cuts)) continue;
       steps.push_back({node, step.raw_ns, step.size_ns, StepKind::kWallClockSet});
     }
   }
@@ -160,6 +174,7 @@ ClockSolution ClockSolver::solve(std::uint32_t reference) const {
       continue;
     }
     to.knots = node_knots(solved, node, cuts_of[node]);
+    for (const NodeCut& cut : cuts_of[node]) to.holes.push_back({cut.before_ns, cut.after_ns});
     for (std::uint32_t era = eras.first[node]; era < eras.first[node + 1]; ++era) {
       to.drift_bound = std::max(to.drift_bound, model.eras[era].drift);
       to.is_contradicted = to.is_contradicted || bounds.is_contradicted[era];

@@ -38,9 +38,12 @@ struct TrueClock {
   std::int64_t raw_at_start_ns = 0;
   double ppm = 0;
   std::int64_t wall_error_ns = 0;
-  std::int64_t raw(std::int64_t t) const {
+  std::int64_t jump_at_ns = INT64_MAX;  // of the raw clock alone; the counter of events goes on
+  std::int64_t jump_ns = 0;
+  std::int64_t counter(std::int64_t t) const {
     return raw_at_start_ns + t + std::llround(ppm * 1e-6 * static_cast<double>(t));
   }
+  std::int64_t raw(std::int64_t t) const { return counter(t) + (t >= jump_at_ns ? jump_ns : 0); }
   std::int64_t wall(std::int64_t t) const { return kEpoch + t + wall_error_ns; }
 };
 
@@ -54,7 +57,7 @@ class RunClocksTest : public testing::Test {
 
   static spool::AnchorRecord anchor_of(const TrueClock& clock, std::int64_t t, std::int64_t raw_shift_ns = 0) {
     const std::int64_t raw = clock.raw(t);
-    return {static_cast<std::uint64_t>(raw), raw + raw_shift_ns, clock.wall(t), raw, 40};
+    return {static_cast<std::uint64_t>(clock.counter(t)), raw + raw_shift_ns, clock.wall(t), raw, 40};
   }
 
   // An observer that reads its clocks ten times a second.
@@ -109,7 +112,7 @@ class RunClocksTest : public testing::Test {
     }
     test::Call call;
     for (const std::int64_t t : times) {
-      recording.whole_call(call, "ncclAllReduce", static_cast<std::uint64_t>(clock.raw(t)));
+      recording.whole_call(call, "ncclAllReduce", static_cast<std::uint64_t>(clock.counter(t)));
       ++call.sequence;
     }
     folder_.add_rank(recording, rank, world, clock.host);
@@ -267,6 +270,51 @@ TEST_F(RunClocksTest, AChangeOfTheClockSourceIsTold) {
   const RunTables run = assemble();
   EXPECT_THAT(findings(run, "clock.source"), Contains(HasSubstr("node n1")));
   EXPECT_EQ(run.strings.text(run.clock_nodes.clocksource[1]), "tsc|hpet");
+}
+
+TEST_F(RunClocksTest, ARawClockThatJumpsIsToldAsSuchAndPutsNoEventInAnotherPlace) {
+  TrueClock jumping = kSecondNode;
+  jumping.jump_at_ns = 9'900'000'000;
+  jumping.jump_ns = 400'000;
+  // Between the bursts around the jump nobody knows; before them and behind all is as ever.
+  const std::vector<std::int64_t> times = {kSecond,        9'200'000'000,  9'800'000'000,
+                                           10'200'000'000, 10'400'000'000, 15 * kSecond};
+  add_rank(kFirst, 0, 3, times);
+  add_rank(jumping, 1, 3, times);
+  add_rank(kThird, 2, 3, times);
+  NodeSpool first = observer_of(kFirst);
+  first.clock_service("tsc", true);
+  first.write(state());
+  NodeSpool second = observer_of(jumping);
+  second.clock_service();
+  probe(&second, 0, jumping, kFirst);
+  probe(&second, 1, jumping, kThird);
+  second.write(state());
+  NodeSpool third = observer_of(kThird);
+  third.clock_service();
+  probe(&third, 0, kThird, kFirst);
+  third.write(state());
+
+  const RunTables run = assemble();
+  EXPECT_THAT(findings(run, "clock.jump"), ElementsAre(HasSubstr("node n1")));
+  EXPECT_THAT(findings(run, "clock.step"), IsEmpty()) << "nobody set the wall clock";
+  ASSERT_EQ(run.collectives.first_enqueue_ns.size(), times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    EXPECT_LT(run.collectives.last_enqueue_ns[i] - run.collectives.first_enqueue_ns[i], 1'000) << i;
+  }
+}
+
+TEST_F(RunClocksTest, TheReferenceHasOneLineForTheWholeRun) {
+  add_rank(kFirst, 0, 2, {kSecond});
+  add_rank(kSecondNode, 1, 2, {kSecond});
+  observer_of(kFirst).write(state());
+  NodeSpool second = observer_of(kSecondNode);
+  second.clock_service();
+  probe(&second, 0, kSecondNode, kFirst);
+  second.write(state());
+  const RunTables run = assemble();
+  ASSERT_EQ(run.clock_model_offset[1], 2u);
+  EXPECT_EQ(run.clock_model.raw_ns[1], kFirst.raw(kRunSeconds * kSecond)) << "rounded times far apart make no rate";
 }
 
 TEST_F(RunClocksTest, WithoutProbesNothingIsSaidOfThem) {
