@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "merge/clock/link_line.h"
 
@@ -25,21 +26,34 @@ Interval change(const Sight& from, const Sight& to) {
   return {to.interval.lo - from.interval.hi, to.interval.hi - from.interval.lo};
 }
 
-// Rates that fit all of some consecutive bursts, or if there are none such, those that fit the first and the last.
-// Unbounded if the bursts are of one moment.
-Interval rates_of(const Sight* first, const Sight* last) {
-  Interval all{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-  Interval widest = all;
-  for (const Sight* from = first; from < last; ++from) {
-    for (const Sight* to = from + 1; to <= last; ++to) {
-      const double base_ns = to->time_ns - from->time_ns;
+constexpr Interval kUnbounded{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+
+// Intervals that miss each other by less than a rate may drift: all between them.
+Interval ordered(const Interval& rates) {
+  return {std::min(rates.lo, rates.hi), std::max(rates.lo, rates.hi)};
+}
+
+// Rates that fit all bursts of a stretch that begins at `near` and goes on by `step` as long as they do. Unbounded if
+// they are of one moment, or if the third does not fit already: then the first two may lie on both sides of a jump.
+Interval rates_from(std::span<const Sight> sights, std::size_t near, std::ptrdiff_t step) {
+  Interval rates = kUnbounded;
+  std::size_t taken = 1;
+  for (std::size_t far = near; taken < kNeighbours; ++taken) {
+    far += static_cast<std::size_t>(step);  // runs below 0 as well, and is out of range then
+    if (far >= sights.size()) break;
+    Interval with = rates;
+    for (std::size_t i = near; i != far; i += static_cast<std::size_t>(step)) {
+      const Sight& from = sights[std::min(i, far)];
+      const Sight& to = sights[std::max(i, far)];
+      const double base_ns = to.time_ns - from.time_ns;
       if (base_ns < kShortestBaseNs) continue;
-      const Interval step = change(*from, *to);
-      all = {std::max(all.lo, step.lo / base_ns), std::min(all.hi, step.hi / base_ns)};
-      if (from == first) widest = {step.lo / base_ns, step.hi / base_ns};
+      const Interval moved = change(from, to);
+      with = {std::max(with.lo, moved.lo / base_ns), std::min(with.hi, moved.hi / base_ns)};
     }
+    if (with.lo > with.hi + 2 * kDriftSlack) return taken > 2 ? ordered(rates) : kUnbounded;
+    rates = with;
   }
-  return all.lo <= all.hi ? all : widest;
+  return ordered(rates);
 }
 
 bool is_bounded(const Interval& rates) {
@@ -104,9 +118,8 @@ class JumpFinder {
 
   // From the rates before i to those behind it.
   Interval rates_around(std::size_t i) const {
-    const Sight* all = sights_.data();
-    const Interval before = rates_of(all + (i + 1 < kNeighbours ? 0 : i + 1 - kNeighbours), all + i);
-    const Interval after = rates_of(all + i + 1, all + std::min(i + kNeighbours, sights_.size() - 1));
+    const Interval before = rates_from(sights_, i, -1);
+    const Interval after = rates_from(sights_, i + 1, 1);
     if (!is_bounded(before)) return after;
     if (!is_bounded(after)) return before;
     return {std::min(before.lo, after.lo), std::max(before.hi, after.hi)};

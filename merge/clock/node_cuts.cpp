@@ -34,6 +34,8 @@ struct Charge {
   double size_ns = 0;
   double share = 0;  // of the node's links
   bool is_confirmed = false;
+  // A single burst on one side of a jump, on a single link, might as well be a bad one.
+  bool is_proven() const { return is_confirmed || jumps.size() >= 2; }
 };
 
 class Court {
@@ -89,7 +91,8 @@ class Court {
         charge.is_confirmed = charge.is_confirmed || other.is_confirmed;
         sizes.push_back(other.size_ns);
       }
-      if (charge.jumps.size() <= best.jumps.size()) continue;
+      const auto rank = [](const Charge& of) { return std::pair(of.is_proven(), of.jumps.size()); };
+      if (rank(charge) <= rank(best)) continue;
       charge.size_ns = median(&sizes);
       best = charge;
     }
@@ -115,9 +118,8 @@ class Court {
     for (std::uint32_t node = 0; node < suspicions_.size(); ++node) {
       if (suspicions_[node].empty()) continue;
       Charge charge = charge_of(node);
-      if (charge.jumps.empty() || charge.share < 0.5) continue;
-      // A single burst behind a jump, on a single link, might as well be a bad one.
-      if (!charge.is_confirmed && charge.jumps.size() < 2) continue;
+      // If it shows on all links of the node there is nothing that speaks against it.
+      if (charge.jumps.empty() || charge.share < 0.5 || (!charge.is_proven() && charge.share < 1)) continue;
       if (!best || rank(charge) > rank(*best)) best = std::move(charge);
     }
     return best;
