@@ -3,6 +3,7 @@
 #include <random>
 
 #include "merge/runfile/run_file_writer.h"
+#include "merge/runfile/table_rows.h"
 #include "tests/unit/study/sampled_run.h"
 
 int main(int argc, char** argv) {
@@ -27,6 +28,7 @@ int main(int argc, char** argv) {
   jaxprof::runfile::RunTables run = jaxprof::study::test::sampled_run(1, ports);
   for (std::int64_t& time_ns : run.counters[0].time_ns) time_ns += static_cast<std::int64_t>(random() % 400'000'000);
   for (std::int64_t& read_ns : run.counters[0].read_ns) read_ns = static_cast<std::int64_t>(random() % 3000) * 1000;
+  jaxprof::runfile::fill_empty_offsets(run);
   const auto written = jaxprof::runfile::write_run_file(run, argv[1]);
   if (!written) std::fprintf(stderr, "%s\n", written.error().message.c_str());
   return written ? 0 : 5;
