@@ -117,7 +117,8 @@ class Check {
     if (!wants_observer(options_, plan_, true)) return;
     const auto sampler = find_sampler(own_program_path(), env_);
     if (!sampler) return fault(words_without_observer(options_, plan_) + ": " + sampler.error().message);
-    remark("clocks: " + clock_words(options_, plan_));
+    const ObserverOptions& observer = options_.observer;
+    if (!observer.has_clock || !observer.clock_ports.empty()) remark("clocks: " + clock_words(options_, plan_));
   }
 
   void check_spool_place() {

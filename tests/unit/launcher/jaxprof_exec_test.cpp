@@ -228,6 +228,33 @@ TEST_F(JaxprofExec, DryRunTellsAndMakesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_.file("spool")));
 }
 
+TEST_F(JaxprofExec, TellsWhatBecomesOfClocks) {
+  be_rank(0, 2);
+  EXPECT_THAT(run({"--dry-run", "-o", "prof/rank%r", "--clock-port", "40000-40009", "true"}).out,
+              HasSubstr("clocks       compared with other nodes', UDP ports 40000-40009\n"));
+  EXPECT_THAT(run({"--dry-run", "-o", "prof/rank%r", "--clock=off", "true"}).out,
+              HasSubstr("clocks       not read: nodes are aligned by their wall clocks (--clock off)\n"));
+  EXPECT_THAT(run({"--dry-run", "-o", "prof/rank%r", "--clock=off", "-t", "nvtx", "true"}).out,
+              Not(HasSubstr("observer")));
+}
+
+TEST_F(JaxprofExec, CheckTellsOfClocksThatAreNotReadAsUsual) {
+  be_rank(0, 1);
+  EXPECT_THAT(run({"--check", "-o", "prof/rank%r", "--clock=off", "true"}).out,
+              HasSubstr("clocks: not read: nodes are aligned by their wall clocks (--clock off)\n"));
+  EXPECT_THAT(run({"--check", "-o", "prof/rank%r", "true"}).out, Not(HasSubstr("clocks:")));
+}
+
+TEST_F(JaxprofExec, TheNodeOfRank0IsMarkedForItsObserver) {
+  set("JAXPROF_NETSAMPLER", "/bin/true");
+  const std::string list = "ls \"$JAXPROF_TMPDIR\"/*.node";
+  be_rank(1, 2);
+  EXPECT_THAT(run_shell(list).out, Not(HasSubstr("rank0")));
+  unset("JAXPROF_RANK");
+  set("JAXPROF_RANK", "0");
+  EXPECT_THAT(run_shell(list).out, HasSubstr("rank0\n"));
+}
+
 TEST_F(JaxprofExec, CheckOfManyRanksIsOneTableAndLeavesNothing) {
   set("JAXPROF_WORLD_SIZE", "4");
   set("JAXPROF_RUN", "test");
