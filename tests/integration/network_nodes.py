@@ -61,7 +61,7 @@ class Node:
 
     def remove(self):
         ip("netns", "del", self.netns)
-        self._boot_id_file.unlink()
+        self._boot_id_file.unlink(missing_ok=True)
 
     def words(self, *command):
         """The command line that runs `command` there."""

@@ -18,10 +18,22 @@ class Skew:
     offset_ns: int
     ppb: int
     namespace_ns: int = 0  # by how much the node's time namespace is ahead, before all that
+    jump_ns: int = 0
+    jump_at_ns: int = 0  # of the clock of the namespace
 
     def true_raw_ns(self, raw_ns):
-        """The machine's clock when the node's read that, within 2 ns. In integers: of a day a double has no nanoseconds."""
+        """The machine's clock when the node's read that, within 2 ns; only without a jump. In integers: of a day a double
+        has no nanoseconds."""
         return (raw_ns - self.offset_ns) * 1_000_000_000 // (1_000_000_000 + self.ppb) - self.namespace_ns
+
+    def raw_ns(self, true_raw_ns):
+        """What the node's clock reads when the machine's reads that, within 2 ns."""
+        ns = true_raw_ns + self.namespace_ns
+        jumped_ns = self.jump_ns if ns >= self.jump_at_ns else 0
+        return ns + self.offset_ns + ns * self.ppb // 1_000_000_000 + jumped_ns
+
+    def words(self):
+        return f"{self.offset_ns}:{self.ppb}:{self.jump_ns}@{self.jump_at_ns}"
 
 
 def in_namespace(skew, offsets):
@@ -32,5 +44,5 @@ def in_namespace(skew, offsets):
 
 def environment(skews, **changes):
     """For a job whose tasks and observers read skewed clocks; `skews` by host."""
-    words = ",".join(f"{host}={skew.offset_ns}:{skew.ppb}" for host, skew in skews.items())
+    words = ",".join(f"{host}={skew.words()}" for host, skew in skews.items())
     return tools.environment(LD_PRELOAD=SHIM, JAXPROF_TEST_CLOCK=words, JAXPROF_NETSAMPLER=OBSERVER, **changes)
