@@ -135,7 +135,7 @@ ClockSolution ClockSolver::solve(std::uint32_t reference) const {
   // What jumped, and when.
   std::vector<LinkJumps> jumps;
   jumps.reserve(links.size());
-  for (const ProbeLink& link : links) jumps.push_back(find_jumps(link));
+  for (const ProbeLink& link : links) jumps.push_back(find_jumps(link, state_->changes));
   const std::vector<NodeCut> cuts = find_cuts(node_count, reference, links, jumps, state_->changes);
   const std::vector<std::vector<NodeCut>> cuts_of = cuts_by_node(node_count, cuts);
   Eras eras = divide(node_count, links, jumps, cuts);

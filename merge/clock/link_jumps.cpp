@@ -20,6 +20,7 @@ struct Sight {
   std::uint32_t burst;
   double time_ns;
   Interval interval;
+  std::uint32_t stretch;  // between changes of clock sources
 };
 
 Interval change(const Sight& from, const Sight& to) {
@@ -40,7 +41,7 @@ Interval rates_from(std::span<const Sight> sights, std::size_t near, std::ptrdif
   std::size_t taken = 1;
   for (std::size_t far = near; taken < kNeighbours; ++taken) {
     far += static_cast<std::size_t>(step);  // runs below 0 as well, and is out of range then
-    if (far >= sights.size()) break;
+    if (far >= sights.size() || sights[far].stretch != sights[near].stretch) break;
     Interval with = rates;
     for (std::size_t i = near; i != far; i += static_cast<std::size_t>(step)) {
       const Sight& from = sights[std::min(i, far)];
@@ -62,7 +63,7 @@ bool is_bounded(const Interval& rates) {
 
 class JumpFinder {
  public:
-  JumpFinder(const ProbeLink& link, LinkJumps* found) : found_(found) {
+  JumpFinder(const ProbeLink& link, std::span<const SourceChange> changes, LinkJumps* found) : found_(found) {
     if (link.bursts().empty()) return;
     std::vector<std::uint32_t> all(link.bursts().size());
     std::iota(all.begin(), all.end(), 0U);
@@ -78,7 +79,12 @@ class JumpFinder {
       }
       const auto time_ns = static_cast<double>(burst.a_ns - first.a_ns);
       const double shift_ns = static_cast<double>(burst.base_ns - first.base_ns) - line.rate * time_ns;
-      sights_.push_back({index, time_ns, {interval.lo + shift_ns, interval.hi + shift_ns}});
+      std::uint32_t stretch = 0;
+      for (const SourceChange& change : changes) {
+        if (change.node == link.a() && change.raw_ns <= burst.a_ns) ++stretch;
+        if (change.node == link.b() && change.raw_ns <= burst.a_ns + burst.base_ns) ++stretch;
+      }
+      sights_.push_back({index, time_ns, {interval.lo + shift_ns, interval.hi + shift_ns}, stretch});
     }
   }
 
@@ -86,7 +92,7 @@ class JumpFinder {
     std::size_t done = 0;  // jumps before it are on record
     std::size_t i = 0;
     while (i + 1 < sights_.size()) {
-      const Interval rates = is_suspect(i) ? rates_around(i) : Interval{};
+      const Interval rates = is_suspect(i) ? rates_around(i) : kUnbounded;
       const int direction = is_bounded(rates) ? sign(i, i + 1, rates) : 0;
       const std::size_t bad = direction == 0 ? kNone : bad_burst_at(i, rates);
       if (bad != kNone) {
@@ -150,9 +156,9 @@ class JumpFinder {
 
 }  // namespace
 
-LinkJumps find_jumps(const ProbeLink& link) {
+LinkJumps find_jumps(const ProbeLink& link, std::span<const SourceChange> changes) {
   LinkJumps found;
-  JumpFinder(link, &found).run();
+  JumpFinder(link, changes, &found).run();
   std::sort(found.bad_bursts.begin(), found.bad_bursts.end());
   return found;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "merge/clock/probe_link.h"
@@ -24,7 +25,13 @@ struct LinkJumps {
   std::vector<std::uint32_t> bad_bursts;
 };
 
+// A node's clock source was seen to change then, by its own clock: what is before says nothing of what is behind.
+struct SourceChange {
+  std::uint32_t node = 0;
+  std::int64_t raw_ns = 0;
+};
+
 // Of a link that has been put in order; bursts whose packets cannot fit together at the link's rate are bad as well.
-LinkJumps find_jumps(const ProbeLink& link);
+LinkJumps find_jumps(const ProbeLink& link, std::span<const SourceChange> changes);
 
 }  // namespace jaxprof::clock

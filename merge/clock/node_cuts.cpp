@@ -13,7 +13,8 @@ namespace jaxprof::clock {
 namespace {
 
 constexpr std::int64_t kSourceChangeNs = 500'000'000;  // clock sources are looked at several times a second
-constexpr std::int64_t kMappingNs = 20'000'000;        // how well one node's time is found in another's, to be safe
+constexpr std::int64_t kNoBurstNs = 10'000'000;
+constexpr std::int64_t kMappingNs = 20'000'000;  // how well one node's time is found in another's, to be safe
 
 // A link's jump as one of its nodes would have made it.
 struct Suspicion {
@@ -67,8 +68,10 @@ class Court {
       for (const std::size_t jump : charge->jumps) is_explained_[jump] = true;
       // A clock that jumped back shows some times twice: all that may be such belong to the cut.
       const auto [begin_ns, end_ns] = std::minmax(charge->before_ns, charge->after_ns);
+      // (Of some milliseconds only node_knots() takes notice: no burst is as near to a jump.)
       const std::int64_t twice_ns = std::max<std::int64_t>(0, -round_ns(charge->size_ns));
-      cuts.push_back({charge->node, begin_ns - twice_ns, end_ns + twice_ns, charge->size_ns});
+      const std::int64_t wider_ns = twice_ns > kNoBurstNs ? twice_ns : 0;
+      cuts.push_back({charge->node, begin_ns - wider_ns, end_ns + wider_ns, charge->size_ns});
     }
     return cuts;
   }

@@ -24,12 +24,6 @@ struct NodeCut {
   bool is_own = true;  // false: it was the reference that jumped, and with it everything that is measured by it
 };
 
-// A change of clock source that was observed.
-struct SourceChange {
-  std::uint32_t node = 0;
-  std::int64_t raw_ns = 0;
-};
-
 // By node and time, and not overlapping. `jumps[i]` are of `links[i]`.
 std::vector<NodeCut> find_cuts(std::uint32_t node_count, std::uint32_t reference, const std::vector<ProbeLink>& links,
                                const std::vector<LinkJumps>& jumps, std::span<const SourceChange> changes);

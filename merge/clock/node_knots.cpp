@@ -57,6 +57,14 @@ ClockKnot knot_at(const NodeSolution& era, std::int64_t raw_ns) {
   return knot;
 }
 
+// Beyond a jump behind which, or before which, nobody compared clocks nothing is known.
+ClockKnot lost_at(const NodeSolution& era, std::int64_t raw_ns) {
+  ClockKnot lost = knot_at(era, raw_ns);
+  lost.hard_lo_ns = -kNoLimitNs;
+  lost.hard_hi_ns = lost.sigma_ns = kNoLimitNs;
+  return lost;
+}
+
 void widen(double by_ns, double sigma_ns, ClockKnot* knot) {
   knot->hard_lo_ns = std::max(knot->hard_lo_ns - by_ns, -kNoLimitNs);
   knot->hard_hi_ns = std::min(knot->hard_hi_ns + by_ns, kNoLimitNs);
@@ -126,8 +134,15 @@ void set_frequencies(double alone, std::vector<ClockKnot>* knots) {
 
 }  // namespace
 
-std::vector<ClockKnot> node_knots(const SolvedEras& solved, std::uint32_t node, const std::vector<NodeCut>& cuts) {
+std::vector<ClockKnot> node_knots(const SolvedEras& solved, std::uint32_t node, const std::vector<NodeCut>& own_cuts) {
   const std::uint32_t first = solved.eras->first[node];
+  std::vector<NodeCut> cuts = own_cuts;
+  for (NodeCut& cut : cuts) {
+    // A clock that jumped back shows some times twice.
+    const std::int64_t twice_ns = std::max<std::int64_t>(0, -round_ns(cut.size_ns));
+    cut.before_ns -= twice_ns;
+    cut.after_ns += twice_ns;
+  }
   std::vector<ClockKnot> knots;
   double frequency = 0;
   NodeSolution last;                   // era that is known
@@ -142,17 +157,17 @@ std::vector<ClockKnot> node_knots(const SolvedEras& solved, std::uint32_t node, 
     const NodeCut* before = i > 0 ? &cuts[i - 1] : nullptr;
     const NodeCut* behind = i < cuts.size() ? &cuts[i] : nullptr;
     const std::vector<ClockKnot> own = fit_between(model, before, behind);
-    if (!knots.empty()) bridge(last, model, ClockKnot(knots.back()), own.front(), &knots);
+    if (!knots.empty()) {
+      bridge(last, model, ClockKnot(knots.back()), own.front(), &knots);
+    } else if (before != nullptr) {
+      knots.push_back(lost_at(model, before->before_ns));
+    }
     knots.insert(knots.end(), own.begin(), own.end());
     last = std::move(model);
     lost_from = nullptr;
   }
   if (lost_from != nullptr && !knots.empty()) {
-    // Nobody compared clocks any more after the last jump: from there on nothing is known.
-    ClockKnot lost = knot_at(last, std::max(lost_from->after_ns, knots.back().raw_ns + kShortestNs));
-    lost.hard_lo_ns = -kNoLimitNs;
-    lost.hard_hi_ns = lost.sigma_ns = kNoLimitNs;
-    knots.push_back(lost);
+    knots.push_back(lost_at(last, std::max(lost_from->after_ns, knots.back().raw_ns + kShortestNs)));
   }
   keep_rising(&knots);
   set_frequencies(frequency, &knots);

@@ -39,7 +39,7 @@ double jump_at(double at_s, double jump_s, double size_ns) {
 
 TEST(LinkJumps, FindsAJumpItsTimeAndSize) {
   const ProbeLink link = link_of(0, 1, 60, [](double at_s) { return jump_at(at_s, 300, 500e3); });
-  const LinkJumps found = find_jumps(link);
+  const LinkJumps found = find_jumps(link, {});
   ASSERT_EQ(found.jumps.size(), 1U);
   EXPECT_TRUE(found.bad_bursts.empty());
   EXPECT_TRUE(found.jumps[0].is_confirmed);
@@ -50,25 +50,39 @@ TEST(LinkJumps, FindsAJumpItsTimeAndSize) {
 }
 
 TEST(LinkJumps, ADriftAWobbleOrANewRateIsNoJump) {
-  EXPECT_TRUE(find_jumps(link_of(0, 1, 60, [](double at_s) { return 100e3 * at_s; })).jumps.empty());
-  EXPECT_TRUE(find_jumps(link_of(0, 1, 60, [](double at_s) { return 3e3 * std::sin(at_s / 15); })).jumps.empty());
+  EXPECT_TRUE(find_jumps(link_of(0, 1, 60, [](double at_s) { return 100e3 * at_s; }), {}).jumps.empty());
+  EXPECT_TRUE(find_jumps(link_of(0, 1, 60, [](double at_s) { return 3e3 * std::sin(at_s / 15); }), {}).jumps.empty());
   const auto bend = [](double at_s) { return at_s < 300 ? 0 : 50e3 * (at_s - 300); };
-  const LinkJumps bent = find_jumps(link_of(0, 1, 60, bend));
+  const LinkJumps bent = find_jumps(link_of(0, 1, 60, bend), {});
   EXPECT_TRUE(bent.jumps.empty());
   EXPECT_TRUE(bent.bad_bursts.empty());
 }
 
+TEST(LinkJumps, FindsNoOtherBesideAnEarlyJump) {
+  // Of the two bursts before it and the first behind alone one could take the second for the first after a jump.
+  const ProbeLink link = link_of(0, 1, 20, [](double at_s) { return jump_at(at_s, 15, -3e6); });
+  const LinkJumps found = find_jumps(link, {});
+  ASSERT_EQ(found.jumps.size(), 1U);
+  EXPECT_EQ(found.jumps[0].before, 1U);
+  EXPECT_TRUE(found.bad_bursts.empty());
+}
+
+TEST(LinkJumps, ASeenChangeOfClockSourceExplainsANewRateAtTheStart) {
+  const auto bend = [](double at_s) { return at_s < 15 ? 0 : -300e3 * (at_s - 15); };
+  EXPECT_TRUE(find_jumps(link_of(0, 1, 20, bend), std::vector<SourceChange>{{0, 15 * kSecond}}).jumps.empty());
+}
+
 TEST(LinkJumps, ASingleStrangeBurstIsBadAndNoJump) {
   const auto strange = [](double at_s) { return at_s >= 300 && at_s < 310 ? 900e3 : 0; };
-  const LinkJumps found = find_jumps(link_of(0, 1, 60, strange));
+  const LinkJumps found = find_jumps(link_of(0, 1, 60, strange), {});
   EXPECT_TRUE(found.jumps.empty());
   EXPECT_EQ(found.bad_bursts, std::vector<std::uint32_t>{30});
 }
 
 TEST(LinkJumps, SaysNothingOfTooFewBursts) {
-  EXPECT_TRUE(find_jumps(ProbeLink(0, 1)).jumps.empty());
-  EXPECT_TRUE(find_jumps(link_of(0, 1, 1, [](double) { return 0.0; })).jumps.empty());
-  EXPECT_TRUE(find_jumps(link_of(0, 1, 2, [](double at_s) { return jump_at(at_s, 5, 1e6); })).jumps.empty());
+  EXPECT_TRUE(find_jumps(ProbeLink(0, 1), {}).jumps.empty());
+  EXPECT_TRUE(find_jumps(link_of(0, 1, 1, [](double) { return 0.0; }), {}).jumps.empty());
+  EXPECT_TRUE(find_jumps(link_of(0, 1, 2, [](double at_s) { return jump_at(at_s, 5, 1e6); }), {}).jumps.empty());
 }
 
 // What node's clock reads at the start of the run.
@@ -92,7 +106,7 @@ std::vector<ProbeLink> mesh(std::uint32_t nodes, std::uint32_t node, double size
 std::vector<NodeCut> cuts_of(std::uint32_t nodes, const std::vector<ProbeLink>& links,
                              const std::vector<SourceChange>& changes = {}) {
   std::vector<LinkJumps> jumps;
-  for (const ProbeLink& link : links) jumps.push_back(find_jumps(link));
+  for (const ProbeLink& link : links) jumps.push_back(find_jumps(link, changes));
   return find_cuts(nodes, 0, links, jumps, changes);
 }
 

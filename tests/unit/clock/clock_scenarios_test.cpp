@@ -309,6 +309,59 @@ TEST(LengthScenario, ARunThatIsKilledEarlyHasWideBoundsThatHold) {
   }
 }
 
+// Runs of all kinds, to see whether anything makes the hard interval false. What happens to a clock happens while there
+// are bursts on both sides of it: before the first and after the last nobody can see it.
+TEST(AnyScenario, TheHardIntervalIsNeverFalse) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    test::SimRandom random(seed);
+    SimOptions options;
+    options.seed = seed;
+    options.nodes = 2 + static_cast<std::uint32_t>(random.next() % 14);
+    options.reference = static_cast<std::uint32_t>(random.next() % options.nodes);
+    options.peers = static_cast<std::uint32_t>(random.next() % 5);
+    options.length_ns = std::llround(random.uniform(5, 300)) * kSimSecondNs;
+    options.has_end_bursts = random.chance(0.6);
+    options.network.base_ns = random.chance(0.5) ? random.uniform(300, 3000) : random.uniform(5e3, 100e3);
+    options.network.jitter_ns = std::pow(10, random.uniform(3, 6.3));
+    options.network.clean_share = random.uniform(0.02, 0.5);
+    options.network.asymmetry_ns = random.uniform(0, 0.5) * options.network.base_ns;
+    options.network.loss = random.chance(0.3) ? random.uniform(0, 0.5) : 0;
+    options.network.late = random.chance(0.3) ? 0.1 : 0;
+    options.network.missing_stamps = random.chance(0.3) ? random.uniform(0, 0.3) : 0;
+    options.network.has_kernel_stamps = random.chance(0.7);
+    const auto node = static_cast<std::uint32_t>(random.next() % options.nodes);
+    const std::int64_t at_ns = std::llround(random.uniform(30e9, 260e9));
+    const double size_ns = random.uniform(-5e6, 5e6);
+    const double rate_ppm = random.uniform(-30, 30);
+    const bool is_long = at_ns + 30 * kSimSecondNs < options.length_ns;
+    switch (is_long ? random.next() % 6 : 5) {
+      case 0:
+        options.faults.jumps = {{node, {at_ns, size_ns, random.chance(0.5) ? rate_ppm : 0}}};
+        break;
+      case 1:
+        options.faults.source_changes = {{node, {at_ns, size_ns / 100, 2 * rate_ppm}}};
+        break;
+      case 2:
+        options.faults.wall_events = {{node, {at_ns, size_ns / 5, 16 * rate_ppm, 10 * kSimSecondNs}}};
+        break;
+      case 3:
+        options.faults.absent = {{node, at_ns, at_ns + std::llround(random.uniform(0, 200e9))}};
+        break;
+      default:
+        break;
+    }
+    const SimCluster cluster(options);
+    const ClockSolution solution = solve(cluster);
+    ScoreOptions all;
+    all.from_ns = 0;
+    all.to_ns = options.length_ns + 10 * kSimSecondNs;
+    all.step_ns = 331'000'000;
+    const ClockScore result = score(cluster, solution, all);
+    EXPECT_EQ(result.outside_hard, 0U) << "seed " << seed;
+    EXPECT_GT(result.samples, 0U) << "seed " << seed;
+  }
+}
+
 // Collectives of all nodes: everyone ends some microseconds after the last arrived. Node 5 is late by 30 µs each time.
 class CollectivesScenario : public testing::Test {
  protected:
