@@ -14,6 +14,7 @@ constexpr double kToleranceNs = 50;                     // of the lines, beyond 
 constexpr std::int64_t kLongestLineNs = 4'000'000'000;  // so that one bad reading spoils little
 constexpr std::int64_t kLongestGapNs = 2'000'000'000;   // between readings; behind it the clock may have done anything
 constexpr std::int64_t kFarthestEndNs = 1'000'000'000;  // beyond the first and the last reading
+constexpr std::int64_t kShortestGapNs = 20'000'000;     // a slope over less is mostly noise
 constexpr double kFastestSlew = 500e-6;                 // of the kernel's own discipline: adjtimex(2)
 constexpr double kStepSlew = 1000e-6;                   // what moves faster was set, if it moved far enough
 constexpr double kStepFloorNs = 10'000;
@@ -43,7 +44,21 @@ std::uint32_t slowest_allowed_ns(std::span<const ClockReading> readings) {
                                                                    : UINT32_MAX;
 }
 
-// Plausible readings that were quick, by time, each time once.
+// Of readings that are close together the quickest.
+std::vector<ClockReading> apart(const std::vector<ClockReading>& sorted) {
+  std::vector<ClockReading> kept;
+  kept.reserve(sorted.size());
+  for (const ClockReading& reading : sorted) {
+    if (kept.empty() || reading.raw_ns - kept.back().raw_ns >= kShortestGapNs) {
+      kept.push_back(reading);
+    } else if (reading.bracket_ns < kept.back().bracket_ns) {
+      kept.back() = reading;
+    }
+  }
+  return kept;
+}
+
+// Plausible readings that were quick, by time and some way apart.
 std::vector<ClockReading> put_in_order(std::span<const ClockReading> readings) {
   std::vector<ClockReading> sorted;
   if (readings.empty()) return sorted;
@@ -57,10 +72,7 @@ std::vector<ClockReading> put_in_order(std::span<const ClockReading> readings) {
     return a.bracket_ns != b.bracket_ns ? a.bracket_ns < b.bracket_ns : a.wall_ns < b.wall_ns;
   };
   if (!std::is_sorted(sorted.begin(), sorted.end(), is_before)) std::sort(sorted.begin(), sorted.end(), is_before);
-  const auto end =
-      std::unique(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.raw_ns == b.raw_ns; });
-  sorted.erase(end, sorted.end());
-  return sorted;
+  return apart(sorted);
 }
 
 }  // namespace

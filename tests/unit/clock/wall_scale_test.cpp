@@ -128,6 +128,30 @@ TEST(WallScale, SaysNothingAcrossAHoleInTheReadings) {
   EXPECT_TRUE(scale.steps().empty());
 }
 
+TEST(WallScale, AReadingRightBehindAnotherTellsNoRate) {
+  // An observer that is told to end has just read its clocks, reads them, asks the others, and reads them a last time.
+  constexpr std::int64_t kEndNs = 120 * kSimSecondNs;
+  Node node({});
+  std::vector<spool::ClockReading>& readings = node.readings();
+  const spool::ClockReading last = readings.back();
+  readings.resize(readings.size() - 3);
+  for (const std::int64_t after_ns : {40'000, 70'000}) {
+    spool::ClockReading again = readings.back();
+    again.raw_ns += after_ns;
+    again.wall_ns += after_ns + 45;
+    readings.push_back(again);
+  }
+  readings.push_back(last);
+  const WallScale scale = WallScale::fit(readings);
+  WallScale::Place place;
+  for (std::int64_t at_ns = kEndNs - 290 * kMillisecond; at_ns < kEndNs; at_ns += kMillisecond) {
+    const auto instant = scale.raw_at(node.wall_ns(at_ns), node.raw_ns(at_ns), &place);
+    ASSERT_TRUE(instant.has_value());
+    ASSERT_LE(std::abs(static_cast<double>(instant->raw_ns - node.raw_ns(at_ns))), instant->error_ns + 1) << at_ns;
+    ASSERT_LT(instant->error_ns, 1000);
+  }
+}
+
 TEST(WallScale, IsEmptyWithoutTwoReadingsThatAClockShows) {
   WallScale::Place place;
   EXPECT_FALSE(WallScale::fit({}).raw_at(1, 1, &place).has_value());
