@@ -23,10 +23,29 @@ tl::unexpected<Error> refuse_errno(const std::string& path, const std::string& w
   return fail_errno(ErrorCode::kNodeNotReady, "clock token " + path + ": " + what);
 }
 
+std::string random_suffix() {
+  std::array<std::uint8_t, 8> random{};
+  randombytes_buf(random.data(), random.size());
+  std::array<char, 2 * random.size() + 1> text{};
+  sodium_bin2hex(text.data(), text.size(), random.data(), random.size());
+  return text.data();
+}
+
+// Whose a file is that this process makes beside `path`: a server may map users (root of a container above all) to
+// others of its own. This process's user where no file can be made.
+uid_t owner_of_new_files(const std::string& path) {
+  const std::string own_path = path + ".tmp." + random_suffix();
+  const UniqueFd file(open(own_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  struct stat status {};
+  const bool is_known = file && fstat(file.get(), &status) == 0;
+  if (file) unlink(own_path.c_str());
+  return is_known ? status.st_uid : geteuid();
+}
+
 // Why the file is not to be believed; nothing if it is.
-std::optional<std::string> find_fault(const struct stat& status) {
+std::optional<std::string> find_fault(const std::string& path, const struct stat& status) {
   if (!S_ISREG(status.st_mode)) return "not a regular file";
-  if (status.st_uid != geteuid()) {
+  if (status.st_uid != geteuid() && status.st_uid != owner_of_new_files(path)) {
     return "it belongs to user " + std::to_string(status.st_uid) + ", not to " + std::to_string(geteuid());
   }
   if ((status.st_mode & 077U) != 0) return "others may open it: its mode has to be 0600";
@@ -45,20 +64,12 @@ Result<std::optional<ClockToken>> read_token(const std::string& path) {
   }
   struct stat status {};
   if (fstat(file.get(), &status) != 0) return refuse_errno(path, "cannot be looked at");
-  if (const auto fault = find_fault(status)) return refuse(path, *fault);
+  if (const auto fault = find_fault(path, status)) return refuse(path, *fault);
   ClockToken token{};
   const ssize_t size = read(file.get(), token.data(), token.size());
   if (size < 0) return refuse_errno(path, "cannot be read");
   if (size != static_cast<ssize_t>(kTokenBytes)) return refuse(path, "it ended early");
   return std::optional<ClockToken>(token);
-}
-
-std::string random_suffix() {
-  std::array<std::uint8_t, 8> random{};
-  randombytes_buf(random.data(), random.size());
-  std::array<char, 2 * random.size() + 1> text{};
-  sodium_bin2hex(text.data(), text.size(), random.data(), random.size());
-  return text.data();
 }
 
 // Whole and on the disk under a name of its own, then under `path`; another's that is there already is left alone.

@@ -15,8 +15,8 @@ inline constexpr std::size_t kTokenBytes = 32;
 using ClockToken = std::array<std::uint8_t, kTokenBytes>;
 
 // The token of the file `path`, which is made if it is not there. kNodeNotReady with the reason if it can neither be
-// made nor read, or if the file is another user's, can be read by others, is a link or has not kTokenBytes: then
-// nothing is believed, and nothing is replaced.
+// made nor read, or if the file is another user's (but for one whom the file server maps this one to), can be read by
+// others, is a link or has not kTokenBytes: then nothing is believed, and nothing is replaced.
 Result<ClockToken> take_clock_token(const std::string& path);
 
 }  // namespace jaxprof::netsampler

@@ -1,6 +1,7 @@
 #include "netsampler/clock/clock_token.h"
 
 #include <gmock/gmock.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,6 +56,24 @@ TEST_F(TakeClockToken, TheFirstMakesItAndTheOthersReadIt) {
   EXPECT_EQ(n_files(), 1U) << "no temporary file is left";
   fs::remove(path_);
   EXPECT_NE(*take_clock_token(path_), *first) << "tokens are random";
+}
+
+// Files of a thread belong to its file system user, as those of a process do to the user that a server maps it to.
+TEST_F(TakeClockToken, OneOfTheUserThatTheServerMapsThisOneToIsBelieved) {
+  constexpr uid_t kMapped = 65534;
+  if (geteuid() != 0) GTEST_SKIP() << "only root takes another user for its files";
+  chmod(folder().c_str(), 0777);
+  setfsuid(kMapped);
+  const auto first = take_clock_token(path_);
+  const auto second = take_clock_token(path_);
+  struct stat status {};
+  stat(path_.c_str(), &status);
+  setfsuid(0);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(*first, *second);
+  EXPECT_EQ(status.st_uid, kMapped);
+  EXPECT_THAT(refusal(), HasSubstr("it belongs to user 65534, not to 0")) << "whose own files are not mapped";
+  EXPECT_EQ(n_files(), 1U) << "nothing is left of the trial";
 }
 
 TEST_F(TakeClockToken, AUmaskThatForbidsEverythingIsNoObstacle) {
