@@ -73,7 +73,7 @@ say "build (log: $log)"
 cd "$ROOT"
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT # as tests/run.sh does: one cache for all clones
 run cmake --preset release >"$log" 2>&1 || { tail -n 30 "$log" && die "cmake failed"; }
-targets=(jaxprof-agent jaxprof-exec jaxprof-merge jaxprof-study)
+targets=(jaxprof-agent jaxprof-exec jaxprof-netsampler jaxprof-probe jaxprof-merge jaxprof-study)
 [ $job != puppet ] || targets+=(nccl_puppet fake_cuda fake_cupti)
 run cmake --build --preset release --target "${targets[@]}" >"$log" 2>&1 || { grep -nE -A 20 'FAILED:|error:' "$log" | head -n 60 && die "the build failed"; }
 
@@ -110,9 +110,10 @@ cd "$OUT"
 rm -rf profile run.h5
 if [ $job = puppet ]; then
     # It marks its steps with NVTX ranges "step" in a domain of its own; training marks them as jaxprof expects by default.
+    # The last rank is late at every call, by more than the clocks of two nodes may be apart.
     say "four ranks on two nodes, profiled"
     show env LD_LIBRARY_PATH="$ROOT/build/release/lib/fake_cuda" srun --mpi=pmix -N2 --ntasks-per-node=2 \
-        "$BIN/jaxprof-exec" -o profile/rank%r --step-marker step@puppet -- "$BIN/nccl_puppet"
+        "$BIN/jaxprof-exec" -o profile/rank%r --step-marker step@puppet -- "$BIN/nccl_puppet" --late 3:10
 else
     train=("$PYTHON" "$ROOT/slurm/examples/train.py" --steps 20)
     step=(srun -N2 --ntasks-per-node=2)
@@ -132,4 +133,5 @@ say "merge and study"
 show "$BIN/jaxprof-merge" profile -o run.h5
 show "$BIN/jaxprof-study" summary run.h5
 show "$BIN/jaxprof-study" spread run.h5
+show "$BIN/jaxprof-study" clock run.h5
 say "done: $OUT/run.h5"

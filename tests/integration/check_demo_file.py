@@ -2,7 +2,7 @@
 """Is the demo's run file what the README says: open to everybody's tools, and complete?
 
 Reads the file as a user would, with h5dump, h5py and pandas and nothing of jaxprof, by merge/runfile/FORMAT.md alone:
-four processes on two nodes, nothing dropped, and what the job is known to have done in it.
+four processes on two nodes, nothing dropped, and what the job is known to have done in it, who was late included.
 
     check_demo_file.py RUN_H5 puppet     every AllReduce instance has its four members, every process the steps 0 to 9
     check_demo_file.py RUN_H5 jax N      every process has the steps 0 to N-1, in order
@@ -18,6 +18,8 @@ import pandas as pd
 RANKS = 4
 NODES = 2
 PUPPET_STEPS = 10
+LATE_RANK = 3
+LATE_NS = 10_000_000
 
 
 def check_opens(path):
@@ -46,6 +48,18 @@ def check_puppet(file):
     return f"{len(all_reduces)} AllReduce instances, each with its {RANKS} members"
 
 
+def check_clocks(path, file):
+    """The nodes were compared while the job ran, and so it is certain who was late."""
+    nodes = pd.read_hdf(path, "clock/nodes")
+    methods = h5py.check_enum_dtype(file["clock/nodes"].dtype["method"])
+    expected = {methods["reference"], methods["udp_kernel_stamps"]}
+    assert set(nodes["method"]) == expected, f"methods {list(nodes['method'])} of {methods}"
+    assert nodes["bound_ns"].max() < LATE_NS / 10, f"bounds {list(nodes['bound_ns'])} ns"
+    late = np.mean(file["collectives/last_member"][:] == LATE_RANK)
+    assert late > 0.6, f"rank {LATE_RANK} was the last of only {100 * late:.0f} % of the collectives"
+    return f"clocks within {nodes['bound_ns'].max() / 1e3:.1f} us, rank {LATE_RANK} last in {100 * late:.0f} %"
+
+
 def check_steps(file, n_steps):
     steps = file["steps"]
     offsets, numbers, durations = steps["process_offset"][:], steps["step"][:], steps["dur_ns"][:]
@@ -63,6 +77,7 @@ def main(arguments):
         assert file.attrs["complete"] == 1, "the file is not complete"
         if job == "puppet":
             print(check_puppet(file))
+            print(check_clocks(path, file))
         print(check_steps(file, PUPPET_STEPS if job == "puppet" else int(arguments[2])))
 
 
