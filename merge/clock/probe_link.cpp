@@ -23,28 +23,28 @@ void keep_lower_hull(std::vector<Bound>* bounds) {
     return x.after_ns != y.after_ns ? x.after_ns < y.after_ns : x.difference_ns < y.difference_ns;
   };
   if (!std::is_sorted(bounds->begin(), bounds->end(), is_before)) std::sort(bounds->begin(), bounds->end(), is_before);
-  std::vector<Bound> hull;
-  hull.reserve(bounds->size());
-  for (const Bound& bound : *bounds) {
-    if (!hull.empty() && hull.back().after_ns == bound.after_ns) continue;
-    while (hull.size() >= 2) {
-      const Bound& p = hull[hull.size() - 2];
-      const Bound& q = hull.back();
+  std::vector<Bound>& hull = *bounds;  // grows where the bounds have been looked at
+  std::size_t size = 0;
+  for (const Bound bound : *bounds) {
+    if (size > 0 && hull[size - 1].after_ns == bound.after_ns) continue;
+    while (size >= 2) {
+      const Bound& p = hull[size - 2];
+      const Bound& q = hull[size - 1];
       const double turn = (q.after_ns - p.after_ns) * (bound.difference_ns - p.difference_ns) -
                           (q.difference_ns - p.difference_ns) * (bound.after_ns - p.after_ns);
       if (turn > 0) break;
-      hull.pop_back();
+      --size;
     }
-    hull.push_back(bound);
+    hull[size++] = bound;
   }
   const auto slope = [&hull](std::size_t i) {
     return (hull[i + 1].difference_ns - hull[i].difference_ns) / (hull[i + 1].after_ns - hull[i].after_ns);
   };
   std::size_t begin = 0;
-  std::size_t end = hull.size();
-  while (begin + 1 < end && slope(begin) < -kSteepestDrift) ++begin;
-  while (end - begin > 1 && slope(end - 2) > kSteepestDrift) --end;
-  bounds->assign(hull.begin() + static_cast<std::ptrdiff_t>(begin), hull.begin() + static_cast<std::ptrdiff_t>(end));
+  while (begin + 1 < size && slope(begin) < -kSteepestDrift) ++begin;
+  while (size - begin > 1 && slope(size - 2) > kSteepestDrift) --size;
+  hull.resize(size);
+  hull.erase(hull.begin(), hull.begin() + static_cast<std::ptrdiff_t>(begin));
 }
 
 // Room for a quarter more than there is: links are many, and half of twice as much would lie idle.
