@@ -17,6 +17,7 @@ constexpr double kSpacingNs = 5e9;  // of epochs: a tenth of a ppm of wobble sta
 constexpr std::size_t kMostSights = 10'000'000;  // edges times epochs; more are spaced wider
 constexpr std::size_t kMostEpochs = 50'000;      // three days
 constexpr std::size_t kMostEpochsABurst = 4;     // more would say nothing new
+constexpr float kWellKnown = 3;                  // times the least sigma of an edge: where its residual counts
 constexpr double kSightNoiseNs = 50;             // of the best bursts, and
 constexpr double kSightNoiseShare = 0.005;       // … of the narrowest interval
 constexpr double kFloorQuantile = 0.05;
@@ -273,14 +274,19 @@ class ModelFit {
     }
   }
 
+  // An edge of two bursts a second apart is guessed at the next epoch; how it compares there tells nothing of its link.
   void summarize_edges() {
     std::vector<float> residuals;
     for (std::uint32_t e = 0; e < edges_.size(); ++e) {
       residuals.clear();
       EdgeTrack& track = model_.edges[e];
+      float least_sigma_ns = std::numeric_limits<float>::infinity();
+      for (std::uint32_t k = 0; k < model_.epochs.count; ++k) {
+        if (!std::isnan(difference(k, e))) least_sigma_ns = std::min(least_sigma_ns, sigma(k, e));
+      }
       for (std::uint32_t k = 0; k < model_.epochs.count; ++k) {
         const float residual_ns = difference(k, e);
-        if (std::isnan(residual_ns)) continue;
+        if (std::isnan(residual_ns) || sigma(k, e) > kWellKnown * least_sigma_ns) continue;
         residuals.push_back(residual_ns);
         track.residual_max_ns = std::max(track.residual_max_ns, std::abs(static_cast<double>(residual_ns)));
       }

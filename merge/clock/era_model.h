@@ -32,7 +32,7 @@ struct EraTrack {
 
 // How an edge compares with the solution.
 struct EdgeTrack {
-  double residual_ns = 0;      // median over epochs
+  double residual_ns = 0;      // median over the epochs at which it is known well
   double residual_max_ns = 0;  // the largest, without its sign
   double rate = 0;             // of b's clock against a's, ns per ns of a's
 };

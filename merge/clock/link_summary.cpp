@@ -13,6 +13,7 @@ namespace {
 constexpr double kNoise = 6;               // spreads of all links' residuals
 constexpr double kNoiseFloorNs = 200;      // and at least this, plus
 constexpr double kNoiseFloorShare = 0.05;  // … of the link's round trip
+constexpr std::uint64_t kLeastBursts = 3;  // nodes that meet may ask each other once or twice and then draw others
 constexpr std::uint32_t kLeastLinks = 3;   // of both nodes: on a single loop nobody knows which link it is
 
 // Kernel stamps if most bursts of either direction that there is have them.
@@ -54,8 +55,8 @@ void flag_links(std::vector<LinkSolution>* links, std::size_t node_count) {
   const double spread_ns = 1.4826 * median(&residuals);
   for (LinkSolution& link : *links) {
     const double noise_ns = std::max(kNoise * spread_ns, kNoiseFloorNs + kNoiseFloorShare * link.floor_rtt_ns);
-    link.is_flagged =
-        std::abs(link.residual_ns) > noise_ns && links_of[link.a] >= kLeastLinks && links_of[link.b] >= kLeastLinks;
+    link.is_flagged = link.bursts >= kLeastBursts && std::abs(link.residual_ns) > noise_ns &&
+                      links_of[link.a] >= kLeastLinks && links_of[link.b] >= kLeastLinks;
   }
 }
 
