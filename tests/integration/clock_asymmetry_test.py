@@ -92,5 +92,5 @@ class OneSlowDirection(SkewedJobCase):
 
 if __name__ == "__main__":
     network_nodes.require()
-    tools.require("netns", Path("/dev/net/tun").exists() and os.access("/dev/net/tun", os.W_OK), "there is no /dev/net/tun")
+    tools.require("tun", Path("/dev/net/tun").exists() and os.access("/dev/net/tun", os.W_OK), "there is no /dev/net/tun")
     unittest.main()

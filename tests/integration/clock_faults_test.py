@@ -105,7 +105,7 @@ class Jump(SkewedJobCase):
         own = self.truth.marks[self.JUMPING]
         self.assert_bounds_hold(own)
         # Far from it, where bursts are on both sides, times are right again.
-        far = [mark for mark in own if max(-mark.stated.lo, mark.stated.hi) < self.JUMP_NS / 4]
+        far = [mark for mark in own if max(-mark.stated.lo, mark.stated.hi) < abs(self.JUMP_NS) / 4]
         self.assertGreater(len(far), len(own) / 4)
         self.assert_right(far, MOST_WRONG_NS)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Twenty-four observers that start at one time and all ask the same one first: nobody's packets are refused or lost for
-it, every clock is solved, and right. Observers alone, without jobs; JAXPROF_LONG=1 takes a minute.
+"""Twenty-four observers (JAXPROF_NODES) that start at one time and all ask the same one first: nobody's packets are refused
+or lost for it, every clock is solved, and right. Observers alone, without jobs; JAXPROF_LONG=1 takes a minute.
 """
 
 import os
@@ -17,7 +17,7 @@ from node_spool import NodeSpool
 from run_file import RunFile
 from skewed_job import FASTEST_PPB, LONGEST_OFFSET_NS, SECOND, Skew, seed
 
-N_NODES = 24
+N_NODES = int(os.environ.get("JAXPROF_NODES", "24"))
 RUN = "24.0.0"
 SECONDS = 60 if os.environ.get("JAXPROF_LONG") else 18
 MOST_WRONG_NS = 10_000

@@ -83,7 +83,8 @@ class RunFile:
         for index, name in enumerate(values.dtype.names):
             units = table.attrs[f"FIELD_{index}_UNITS"]
             units = units.decode() if isinstance(units, bytes) else units
-            columns[name] = self._texts(values[name], values.dtype[name], units, None)
+            missing = table.attrs[f"FIELD_{index}_MISSING"]
+            columns[name] = self._texts(values[name], values.dtype[name], units, missing)
         return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
     def _texts(self, values, dtype, units, missing):
@@ -97,6 +98,4 @@ class RunFile:
             return [text.decode() or None for text in values]
         if values.dtype.kind == "f":
             return [None if np.isnan(number) else float(number) for number in values]
-        if missing is None:  # of a compound table: FORMAT.md lists them by type
-            missing = -1 if values.dtype.kind == "i" else np.iinfo(values.dtype).max
         return [None if number == missing else int(number) for number in values]

@@ -133,7 +133,7 @@ class SkewedJobCase(tools.FolderCase):
             errors = sorted(abs(mark.outside_ns) for mark in marks) or [0]
             off = sorted(abs(self.off_ns(mark)) for mark in marks if mark.is_narrow) or [0]
             lines.append(f"{host}: {row['method']}, {len(marks)} marks, outside {errors[-1]} ns; {len(off)} narrow, off "
-                         f"{off[len(off) // 2]:.0f} ns (median), {off[len(off) * 19 // 20]:.0f} (p95), {off[-1]:.0f} (most); "
-                         f"sigma {row['sigma_ns']:.0f}, bound {row['bound_ns']:.0f}, {row['n_bursts']} bursts, lost "
+                         f"{off[len(off) // 2]:.0f} ns (median), {off[len(off) * 19 // 20]:.0f} (p95), "
+                         f"{off[-1]:.0f} (most); sigma {row['sigma_ns']:.0f}, bound {row['bound_ns']:.0f}, {row['n_bursts']} bursts, lost "
                          f"{row['n_lost']}")
         return "\n".join(lines)
