@@ -11,9 +11,11 @@
 //       check.NAME                 what one task found under --check; gone when the table is printed
 //       node.HOST.BOOT.N.jxspool   what the N-th observer of a node recorded; BOOT is the start of the node's boot id
 //       clock/                     where the observers of the run's nodes find each other; nobody else may enter
-//         BOOT.NETNS.NONCE.endpoint  where one can be asked for its clock: BOOT is the whole boot id, NETNS the inode of
+//         BOOT.NETNS.NONCE.endpoint  where one can be asked for its clock: BOOT is the whole boot id, NETNS the inode
+//         of
 //                                  its network namespace, NONCE another for each observer
 //         reference                the boot id of the node of rank 0
+//         BOOT.NETNS.NONCE.reference  the same before it has that name
 //         token                    32 random bytes by which they know each other
 //       t0                         when the run began, CLOCK_REALTIME in ns: what --delay counts from
 //   SPOOL/                         one folder a task, on a disk of the node
@@ -105,6 +107,10 @@ inline std::string clock_endpoint_path(const std::string& state_directory, const
                                        std::uint64_t network_namespace, std::uint64_t nonce) {
   return clock_directory(state_directory) + "/" + boot_id + "." + std::to_string(network_namespace) + "." +
          std::to_string(nonce) + kEndpointSuffix;
+}
+// What becomes the reference: named after the endpoint at `endpoint_path`.
+inline std::string clock_claim_path(const std::string& endpoint_path) {
+  return endpoint_path.substr(0, endpoint_path.rfind('.')) + ".reference";
 }
 inline std::string start_time_path(const std::string& state_directory) {
   return state_directory + "/t0";

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 #include <set>
 #include <vector>
@@ -129,11 +130,22 @@ const std::string& EndpointFolder::reference() {
   return reference_;
 }
 
+// Under a name of this node's first, so that whatever is left of it by a kill is known for its own.
 Status EndpointFolder::name_reference() {
   const std::string& known = reference();
-  const Publish how = known.empty() || is_there(known) ? Publish::kIfAbsent : Publish::kReplace;
-  const auto written = write_atomic_file(run_layout::clock_reference_path(state_), own_.boot_id + "\n", how);
-  return written ? Status() : Status(tl::unexpected(written.error()));
+  const bool is_stale = !known.empty() && !is_there(known);
+  const std::string claim = run_layout::clock_claim_path(own_path_);
+  const std::string path = run_layout::clock_reference_path(state_);
+  if (auto written = write_atomic_file(claim, own_.boot_id + "\n", Publish::kReplace); !written) {
+    return tl::unexpected(std::move(written.error()));
+  }
+  Status status;
+  if ((is_stale ? rename(claim.c_str(), path.c_str()) : link(claim.c_str(), path.c_str())) != 0 && errno != EEXIST &&
+      access(path.c_str(), F_OK) != 0) {  // NFS may say that a link failed which was made
+    status = fail_errno(ErrorCode::kOutputFailed, "cannot name " + path);
+  }
+  unlink(claim.c_str());
+  return status;
 }
 
 }  // namespace jaxprof::netsampler

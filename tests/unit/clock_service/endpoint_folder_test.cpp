@@ -165,6 +165,18 @@ TEST_F(EndpointFolderTest, TheFirstToNameItselfIsTheReference) {
   EXPECT_TRUE(a.name_reference()) << "it is settled, though for another";
   EXPECT_EQ(a.reference(), "b");
   EXPECT_EQ(b.reference(), "b");
+  EXPECT_THAT(names(), SizeIs(3)) << "two endpoints, and the reference";
+}
+
+TEST_F(EndpointFolderTest, AnObserverThatWasKilledWhileItNamedItselfLeavesNothingForLong) {
+  publish(test::sample_endpoint("a", 1));
+  const std::string claim = run_layout::clock_claim_path(path_of(test::sample_endpoint("a", 1)));
+  std::ofstream(claim).flush();
+  std::ofstream(claim + ".tmp.n1.99.0").flush();
+  EndpointFolder later = publish(test::sample_endpoint("a", 2));
+  EXPECT_THAT(names(), SizeIs(1));
+  EXPECT_TRUE(later.name_reference());
+  EXPECT_THAT(names(), SizeIs(2));
 }
 
 TEST_F(EndpointFolderTest, AReferenceOfAnEarlierRunOfThisNameIsReplaced) {

@@ -54,6 +54,7 @@ TEST(PlainTaskOf, IsTheInverseOfThePath) {
 TEST(EndpointNameOf, IsTheInverseOfThePath) {
   const std::string path = clock_endpoint_path("/s", "0123-ab", 4026531840, 18446744073709551615U);
   EXPECT_EQ(path, "/s/clock/0123-ab.4026531840.18446744073709551615.endpoint");
+  EXPECT_EQ(clock_claim_path(path), "/s/clock/0123-ab.4026531840.18446744073709551615.reference");
   EXPECT_EQ(endpoint_name_of(path.substr(9)), (EndpointName{"0123-ab", 4026531840, 18446744073709551615U}));
   for (const char* name : {"0123-ab.7.endpoint", "0123-ab.7.8.endpoint.tmp.n1.5.0", ".7.8.endpoint", "a_b.7.8.endpoint",
                            "0123.x.8.endpoint", "0123.7.-1.endpoint", "0123.7.8.9.endpoint", "reference", ""}) {
