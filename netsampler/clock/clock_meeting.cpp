@@ -83,7 +83,7 @@ ClockMeeting meet(const ProbingSettings& settings, std::int64_t length_ns) {
   const RawClock raw = [] { return clock_ns(CLOCK_MONOTONIC_RAW); };
   ClockMeeting meeting;
   Account account;
-  auto probing = Probing::open(settings, raw, [&account](ClockNews news) { account.take(news); });
+  auto probing = Probing::open(settings, raw, [&account](const ClockNews& news) { account.take(news); });
   if (!probing) {
     meeting.reason = probing.error().message;
     return meeting;

@@ -128,7 +128,8 @@ TEST(ClockService, ANodeThatDoesNotAnswerIsNamedAtTheEnd) {
   const test::TempFolder folder;
   {
     auto dead = Probing::open(
-        *settings_of(folder.path(), "dead").probing, [] { return clock_ns(CLOCK_MONOTONIC_RAW); }, [](ClockNews) {});
+        *settings_of(folder.path(), "dead").probing, [] { return clock_ns(CLOCK_MONOTONIC_RAW); },
+        [](const ClockNews&) {});
     ASSERT_TRUE(dead) << dead.error().message;
   }
   ClockService service(settings_of(folder.path(), "a"));

@@ -188,7 +188,7 @@ TEST_F(ProbingTest, TheEndIsALastBurstAndLeavesNoEndpoint) {
 
 TEST_F(ProbingTest, WhateverIsInTheWayIsTheReason) {
   const auto reason = [&](const ProbingSettings& wanted) {
-    const auto probing = Probing::open(wanted, raw_now, [](ClockNews) {});
+    const auto probing = Probing::open(wanted, raw_now, [](const ClockNews&) {});
     EXPECT_FALSE(probing);
     return probing ? "" : probing.error().message;
   };
