@@ -91,6 +91,7 @@ namespace {
 // As well as links tell the size of a jump.
 constexpr double kSameSizeNs = 20'000;
 constexpr double kSameSizeShare = 0.05;
+constexpr std::int64_t kReadingsApartNs = 2'000'000'000;  // on a busy machine
 
 // Cuts by node.
 std::vector<std::vector<NodeCut>> cuts_by_node(std::uint32_t node_count, const std::vector<NodeCut>& cuts) {
@@ -99,11 +100,13 @@ std::vector<std::vector<NodeCut>> cuts_by_node(std::uint32_t node_count, const s
   return by_node;
 }
 
-// A raw clock that jumps makes the wall clock look as if it had been set the other way.
+// A raw clock that jumps makes the wall clock look as if it had been set the other way. The step is between two
+// readings, of which it has the later one's time.
 bool is_explained(std::uint32_t node, const WallScale::Step& step, const std::vector<NodeCut>& cuts) {
   return std::any_of(cuts.begin(), cuts.end(), [&](const NodeCut& cut) {
     const double together_ns = static_cast<double>(step.size_ns) + cut.size_ns;
-    return cut.node == node && cut.is_own && cut.before_ns <= step.raw_ns && step.raw_ns <= cut.after_ns &&
+    return cut.node == node && cut.is_own && cut.before_ns <= step.raw_ns &&
+           step.raw_ns - kReadingsApartNs <= cut.after_ns &&
            std::abs(together_ns) <= kSameSizeNs + kSameSizeShare * std::abs(cut.size_ns);
   });
 }
