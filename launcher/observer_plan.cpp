@@ -71,8 +71,9 @@ std::vector<std::string> observer_command(const std::string& program, const Opti
   const ObserverOptions& observer = options.observer;
   if (reads_ports(options) && observer.nic_hz > 0) command.push_back("--nic-hz=" + std::to_string(observer.nic_hz));
   if (reads_ports(options) && !observer.nic_source.empty()) command.push_back("--nic-source=" + observer.nic_source);
-  if (!observer.has_clock) command.push_back("--clock=off");
-  if (observer.has_clock && !observer.clock_ports.empty()) command.push_back("--clock-port=" + observer.clock_ports);
+  const bool has_clock = compares_clocks(options, plan);
+  if (!has_clock) command.push_back("--clock=off");
+  if (has_clock && !observer.clock_ports.empty()) command.push_back("--clock-port=" + observer.clock_ports);
   return command;
 }
 

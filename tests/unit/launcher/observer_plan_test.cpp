@@ -31,11 +31,11 @@ bool plain_wants(const std::vector<std::string>& words) {
   return wants_observer(options_of(words), plan_of(false), false);
 }
 
-std::vector<std::string> command_of(const std::vector<std::string>& words) {
+std::vector<std::string> command_of(const std::vector<std::string>& words, bool is_single_node = false) {
   Node node;
   node.host = "n1";
   node.boot_id = "0123-4567";
-  LaunchPlan plan;
+  LaunchPlan plan = plan_of(is_single_node);
   plan.state_directory = "/shared/prof/.run-7.0.0";
   std::string("7.0.0").copy(plan.run.run_id, sizeof plan.run.run_id - 1);
   std::string("7").copy(plan.run.job_id, sizeof plan.run.job_id - 1);
@@ -103,6 +103,12 @@ TEST(ObserverPlan, PartsThatAreNotAskedForAreLeftOut) {
   EXPECT_THAT(command_of({"--clock", "off", "--clock-port", "7"}), Contains("--clock=off"));
   EXPECT_THAT(command_of({"--clock", "off", "--clock-port", "7"}), Not(Contains("--clock-port=7")));
   EXPECT_THAT(command_of({"--clock-port", "40000-40099"}), Contains("--clock-port=40000-40099"));
+}
+
+TEST(ObserverPlan, ANodeWithoutOthersOpensNoPorts) {
+  EXPECT_THAT(command_of({"--clock-port", "40000-40099"}, true), Contains("--clock=off"));
+  EXPECT_THAT(command_of({"--clock-port", "40000-40099"}, true), Not(Contains("--clock-port=40000-40099")));
+  EXPECT_THAT(command_of({}, false), Not(Contains("--clock=off")));
 }
 
 TEST(ObserverPlan, PathsHoldInAnotherFolder) {
