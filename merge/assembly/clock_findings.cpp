@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "merge/clock/clock_words.h"
 #include "merge/runfile/table_rows.h"
@@ -15,6 +16,10 @@ using runfile::Severity;
 
 // A network that loses more has something else to do, and probes that come back may be late ones.
 constexpr double kManyLost = 0.2;
+
+// Three periods of the probes; or half of a run that was long enough for some.
+constexpr std::int64_t kLongGapNs = 30'000'000'000;
+constexpr std::int64_t kShortRunNs = 10'000'000'000;
 
 class ClockFindings {
  public:
@@ -62,6 +67,30 @@ class ClockFindings {
           name + "what probes say of its clock cannot all be true; do not rely on its bound");
     }
     add_losses(node, name);
+    add_gap(node, name);
+  }
+
+  // The longest time without an answered burst, which the bound has grown over.
+  void add_gap(std::uint32_t node, const std::string& name) {
+    const runfile::ClockModelTable& model = run_.clock_model;
+    const std::size_t first = run_.clock_model_offset[node];
+    const std::size_t end = run_.clock_model_offset[node + 1];
+    const std::int64_t scale = sources_.run_clocks.nodes()[node].scale;
+    if (scale < 0 || node == sources_.run_clocks.reference_node() || first == end) return;
+    std::vector<std::int64_t> times = {model.time_ns[first], model.time_ns[end - 1]};
+    for (const clock::BurstInterval& burst : sources_.run_clocks.solution().bursts) {
+      const clock::LinkSolution& link = sources_.run_clocks.solution().links[burst.link];
+      const bool is_own = link.a == scale || link.b == scale;
+      if (is_own && !burst.is_rejected) times.push_back(sources_.run_clocks.axis_ns(link.a, burst.raw_ns));
+    }
+    std::sort(times.begin(), times.end());
+    std::int64_t gap_ns = 0;
+    for (std::size_t i = 1; i < times.size(); ++i) gap_ns = std::max(gap_ns, times[i] - times[i - 1]);
+    const std::int64_t span_ns = times.back() - times.front();
+    if (gap_ns < kLongGapNs && (span_ns < kShortRunNs || gap_ns < span_ns / 2)) return;
+    add(Severity::kWarning, "clock.gap", node, 1,
+        name + "no probe of its clock was answered for " + clock::time_words(static_cast<double>(gap_ns)) +
+            "; its times are known within " + clock::time_words(run_.clock_nodes.bound_ns[node]) + " at the worst");
   }
 
   void add_losses(std::uint32_t node, const std::string& name) {

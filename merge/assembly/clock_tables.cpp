@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "merge/assembly/run_time.h"
 #include "merge/runfile/table_rows.h"
 
 namespace jaxprof::assembly {
@@ -101,15 +102,53 @@ std::size_t add_knot(const ModelKnot& knot, RunTables* run) {
   return row;
 }
 
-// The last time that an observer of the scale read its clock; INT64_MIN if none did.
-std::int64_t last_reading_ns(const RunSources& sources, std::size_t scale) {
+// On the axis.
+struct NodeSpan {
+  std::int64_t first_ns = INT64_MAX;
   std::int64_t last_ns = INT64_MIN;
-  for (const std::size_t observer : sources.run_clocks.scales()[scale].observers) {
-    for (const spool::AnchorRecord& anchor : sources.observers[observer].trace.anchors()) {
-      last_ns = std::max(last_ns, anchor.monotonic_raw_ns);
+
+  bool is_empty() const { return first_ns > last_ns; }
+  void include(std::int64_t time_ns) {
+    first_ns = std::min(first_ns, time_ns);
+    last_ns = std::max(last_ns, time_ns);
+  }
+};
+
+// From the first reading of a clock on the node to the last, its processes' and its observers'.
+NodeSpan node_span(const RunSources& sources, std::uint32_t node) {
+  NodeSpan span;
+  for (const SourceProcess& process : sources.processes) {
+    const auto recorded = process.node == node ? recorded_span(process) : std::nullopt;
+    if (!recorded) continue;
+    span.include(recorded->first_ns);
+    span.include(recorded->last_ns);
+  }
+  for (const SourceObserver& observer : sources.observers) {
+    if (observer.node != node || !observer.clock.is_valid()) continue;
+    for (const spool::AnchorRecord& anchor : observer.trace.anchors()) {
+      span.include(observer.clock.axis_ns(anchor.counter));
     }
   }
-  return last_ns;
+  return span;
+}
+
+// Knots at `first_raw_ns` and `last_raw_ns` too, where the model goes on beyond its probes and less and less is known;
+// as far apart as they can be, since they are rounded to whole ns.
+void extend(std::int64_t first_raw_ns, std::int64_t last_raw_ns, const clock::NodeSolution& solved,
+            std::vector<clock::ClockKnot>* knots) {
+  const auto knot_at = [&solved](std::int64_t raw_ns) {
+    const clock::ClockError error = clock::error_at(solved, raw_ns);
+    clock::ClockKnot knot;
+    knot.raw_ns = raw_ns;
+    knot.sigma_ns = error.sigma_ns;
+    knot.hard_lo_ns = error.hard_lo_ns;
+    knot.hard_hi_ns = error.hard_hi_ns;
+    return knot;
+  };
+  if (first_raw_ns < knots->front().raw_ns) knots->insert(knots->begin(), knot_at(first_raw_ns));
+  if (last_raw_ns > knots->back().raw_ns) knots->push_back(knot_at(last_raw_ns));
+  // The reference needs one line, and what is between its ends would only be rounded once more.
+  if (solved.knots.size() == 1 && solved.drift_bound == 0 && knots->size() == 3) knots->erase(knots->begin() + 1);
 }
 
 void add_solved_knots(const RunSources& sources, std::uint32_t node, RunTables* run) {
@@ -118,15 +157,12 @@ void add_solved_knots(const RunSources& sources, std::uint32_t node, RunTables* 
   const double reading_ns = reading_error_ns(sources, node);
   const clock::NodeSolution& solved = clocks.solution().nodes[scale];
   std::vector<clock::ClockKnot> knots = solved.knots;
-  // A line takes two, as far apart as they can be: they are rounded to whole ns.
-  if (knots.size() == 1) {
-    const std::int64_t first_ns = knots.front().raw_ns;
-    knots.push_back(knots.front());
-    knots.back().raw_ns = std::max(first_ns + kSecondNs, last_reading_ns(sources, scale));
-    const double grown_ns = solved.drift_bound * static_cast<double>(knots.back().raw_ns - first_ns);
-    knots.back().hard_lo_ns -= grown_ns;
-    knots.back().hard_hi_ns += grown_ns;
+  const NodeSpan span = node_span(sources, node);
+  if (!span.is_empty()) {
+    extend(clocks.raw_ns(scale, span.first_ns), clocks.raw_ns(scale, span.last_ns), solved, &knots);
   }
+  // A line takes two.
+  if (knots.size() == 1) extend(knots.front().raw_ns, knots.front().raw_ns + kSecondNs, solved, &knots);
   for (const clock::ClockKnot& knot : knots) {
     const std::size_t row = add_knot({knot.raw_ns, clocks.axis_ns(scale, knot.raw_ns)}, run);
     run->clock_model.sigma_ns[row] = std::hypot(knot.sigma_ns, reading_ns / 3);
@@ -142,7 +178,7 @@ void add_wall_knots(const RunSources& sources, std::uint32_t node, RunTables* ru
   for (const ModelKnot& knot : wall_knots(sources, node)) {
     const std::size_t row = add_knot(knot, run);
     run->clock_model.sigma_ns[row] = is_reference ? 0 : kUnknown;
-    run->clock_model.hard_lo_ns[row] = -bound_ns;
+    run->clock_model.hard_lo_ns[row] = 0 - bound_ns;  // no negative zero
     run->clock_model.hard_hi_ns[row] = bound_ns;
   }
 }
@@ -182,7 +218,7 @@ WorstError worst_error(const RunTables& run, std::uint32_t node) {
   WorstError worst{0, 0, kUnknown};
   for (std::size_t row = first; row < end; ++row) {
     // NaN wins over everything: what is unknown once is not known.
-    const double bound_ns = std::max(-model.hard_lo_ns[row], model.hard_hi_ns[row]);
+    const double bound_ns = std::max(0 - model.hard_lo_ns[row], model.hard_hi_ns[row]);
     worst.sigma_ns = std::isnan(model.sigma_ns[row]) ? kUnknown : std::max(model.sigma_ns[row], worst.sigma_ns);
     worst.bound_ns = std::isnan(bound_ns) ? kUnknown : std::max(bound_ns, worst.bound_ns);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -164,7 +165,14 @@ void diagnose_matching(const match::UnmatchedCalls& unmatched, const RunTables& 
   }
   add("collective.overfull", overfull, "collective has|collectives have",
       " more members than the communicator has ranks: a rank is counted twice or its size is wrong");
-  add("collective.unresolved", count_flag(runfile::kInstanceUnresolved), "collective has|collectives have",
+  std::uint64_t unknown = 0;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const bool is_unresolved = (flags[i] & runfile::kInstanceUnresolved) != 0;
+    if (is_unresolved && std::isnan(run.collectives.clock_bound_ns[i])) ++unknown;
+  }
+  add("collective.unresolved", unknown, "collective has|collectives have",
+      " members on several nodes, whose clocks have no known bound: which one came last is not known", Severity::kInfo);
+  add("collective.unresolved", count_flag(runfile::kInstanceUnresolved) - unknown, "collective has|collectives have",
       " members on several nodes that came within what the nodes' clocks can tell apart: which one was last is not "
       "known",
       Severity::kInfo);

@@ -64,7 +64,7 @@ void note_source_changes(const rundir::NodeTrace& trace, std::uint32_t scale, cl
 std::string why_no_probes(const rundir::NodeTrace* last) {
   if (last == nullptr) return "it had no observer";
   const auto& services = last->clock().services();
-  if (services.empty()) return "its observer did not probe other nodes";
+  if (services.empty()) return "its observer was not to compare clocks (--clock off), or is of an older jaxprof";
   if (!services.back().reason.empty()) return services.back().reason;
   return last->clock().peers().empty() ? "its observer found no other node's" : "no other node answered its probes";
 }
@@ -209,6 +209,12 @@ std::int64_t RunClocks::axis_ns(std::size_t scale, std::int64_t raw_ns) const {
   return origin_axis_ns_ + elapsed_ns + std::llround(rate_ * static_cast<double>(elapsed_ns));
 }
 
+std::int64_t RunClocks::raw_ns(std::size_t scale, std::int64_t axis_ns) const {
+  const std::int64_t gain_ns = axis_ns - origin_axis_ns_;
+  const std::int64_t elapsed_ns = gain_ns - std::llround(rate_ / (1 + rate_) * static_cast<double>(gain_ns));
+  return clock::node_raw_ns(solution_.nodes[scale], origin_raw_ns_ + elapsed_ns);
+}
+
 void RunClocks::align_nodes(const std::vector<SourceObserver>& observers) {
   std::vector<const rundir::NodeTrace*> last_observer(nodes_.size());
   for (const SourceObserver& observer : observers) last_observer[observer.node] = &observer.trace;
@@ -220,13 +226,20 @@ void RunClocks::align_nodes(const std::vector<SourceObserver>& observers) {
     }
     if (node == reference_node_) {
       alignment.method = clock::Method::kReference;
+      if (!has_models_ && nodes_.size() > 1) alignment.reason = why_no_probes(last_observer[node]);
     } else if (alignment.scale >= 0) {
       alignment.method = solution_.nodes[static_cast<std::size_t>(alignment.scale)].method;
     } else {
       const bool is_bounded = care_[node].is_synchronized && care_[reference_node_].is_synchronized;
       alignment.method = is_bounded ? clock::Method::kWallClock : clock::Method::kWallClockUnknown;
       alignment.bound_ns = is_bounded ? care_[node].bound_ns + care_[reference_node_].bound_ns : kUnknown;
-      if (nodes_.size() > 1) alignment.reason = why_no_probes(last_observer[node]);
+      alignment.reason = why_no_probes(last_observer[node]);
+      // Nobody finds a reference that does not take part: then that is the cause, whatever it looks like from here.
+      const std::string reason = why_no_probes(last_observer[reference_node_]);
+      const bool has_own_reason = alignment.reason.find("found no other") == std::string::npos;
+      if (!has_models_ && !has_own_reason && reason != alignment.reason) {
+        alignment.reason = "the reference took no part: " + reason;
+      }
     }
     if (alignment.scale < 0 || last_observer[node] == nullptr) continue;
     const auto& anchors = last_observer[node]->anchors();

@@ -68,6 +68,8 @@ class RunClocks {
   std::int64_t scale_of(std::uint32_t node, std::int64_t time_namespace) const;
   // The axis, ns since the Unix epoch, when the scale's clock read `raw_ns`; only of scales with a model.
   std::int64_t axis_ns(std::size_t scale, std::int64_t raw_ns) const;
+  // What the scale's clock read when the axis was at `axis_ns`, within 2 ns.
+  std::int64_t raw_ns(std::size_t scale, std::int64_t axis_ns) const;
 
  private:
   using PeerKey = std::pair<std::string, std::uint64_t>;  // boot id, network namespace

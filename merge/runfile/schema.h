@@ -186,7 +186,8 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"last_start_ns", "ns", "last kernel start, on the run's time axis", kNoTime}, t.last_start_ns);
   visit(ColumnSpec{"first_end_ns", "ns", "first kernel end, on the run's time axis", kNoTime}, t.first_end_ns);
   visit(ColumnSpec{"last_end_ns", "ns", "last kernel end, on the run's time axis", kNoTime}, t.last_end_ns);
-  visit(ColumnSpec{"flags", "bits", "1 partial, 2 grouped, 4 mismatch, 8 unresolved; 0 for none, never missing",
+  visit(ColumnSpec{"flags", "bits",
+                   "1 partial, 2 grouped, 4 mismatch, 8 unresolved, 16 certain; 0 for none, never missing",
                    std::uint16_t{0}},
         t.flags);
   visit(ColumnSpec{"capture", "1", "of captured calls: which of those of one function and seq, from 0", kNoRow},

@@ -19,12 +19,13 @@ it by UDP probes, four stamps each, all through the run.
   method        reference; udp_kernel_stamps: probes, stamped where the kernel sends and receives; udp_user_stamps: probes,
                 stamped by the observers, which waits for processors make ten to a hundred times worse; wall_clock: no
                 probes, the node's wall clock as it is; wall_clock_unknown: the same, and its kernel or the reference's does
-                not take it for synchronized.
+                not take it for synchronized, or nobody asked it.
   wall clock    by how much the node's wall clock is ahead of the axis in the middle of the run; empty where the wall clock
                 is the axis.
   drift         by how much its raw clock is slower than the axis, parts per million.
   sigma         likely error (one standard deviation), the largest during the run.
-  bound         error at most, either way, the largest during the run. It holds as long as no packet arrived before it was
+  bound         error at most, either way, the largest during the run, the time after the last burst
+                included. It holds as long as no packet arrived before it was
                 sent and no clock changed its rate by more than the drift bound (wide) from one burst to the next. It is
                 about half of a round trip, and usually far larger than the error. With wall clocks it is the sum of what
                 both kernels say of theirs.

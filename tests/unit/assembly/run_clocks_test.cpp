@@ -73,10 +73,11 @@ class RunClocksTest : public testing::Test {
   }
 
   // `client` asks `server` every second; packets need 2 µs and up to 20 µs more.
-  void probe(NodeSpool* spool, std::uint32_t peer, const TrueClock& client, const TrueClock& server) {
+  void probe(NodeSpool* spool, std::uint32_t peer, const TrueClock& client, const TrueClock& server,
+             std::uint32_t burst_count = kRunSeconds) {
     std::uniform_int_distribution<std::int64_t> more(0, 20'000);
     spool->clock_peer(peer, server.host);
-    for (std::uint32_t burst = 0; burst < kRunSeconds; ++burst) {
+    for (std::uint32_t burst = 0; burst < burst_count; ++burst) {
       spool::ProbeBurst probes{peer, burst, spool::BurstKind::kPeriodic, 16, {}};
       std::int64_t t = burst * kSecond + 300'000'000;
       for (std::uint32_t sequence = 0; sequence < 16; ++sequence) {
@@ -187,6 +188,27 @@ TEST_F(RunClocksTest, TheModelGivesTheRawStampBack) {
                        static_cast<double>(model.time_ns[knot + 1] - model.time_ns[knot]);
   const double raw_ns = share * static_cast<double>(model.raw_ns[knot + 1] - model.raw_ns[knot]);
   EXPECT_NEAR(static_cast<double>(kSecondNode.raw(11 * kSecond) - model.raw_ns[knot]), raw_ns, 100);
+}
+
+// Its firewall closed after three seconds: what is not known any more is in every figure that is told.
+TEST_F(RunClocksTest, TheBoundGrowsWhereProbesHaveEnded) {
+  add_rank(kFirst, 0, 2, {kSecond, 19 * kSecond});
+  add_rank(kSecondNode, 1, 2, {kSecond, 19 * kSecond});
+  observer_of(kFirst).write(state());
+  NodeSpool second = observer_of(kSecondNode);
+  second.clock_service();
+  probe(&second, 0, kSecondNode, kFirst, 3);
+  second.write(state());
+  const RunTables run = assemble();
+  ASSERT_EQ(run.collectives.clock_bound_ns.size(), 2u);
+  EXPECT_GT(run.collectives.clock_bound_ns[1], run.collectives.clock_bound_ns[0] + 5'000);
+  EXPECT_GE(run.clock_nodes.bound_ns[1], run.collectives.clock_bound_ns[1]);
+  EXPECT_GE(run.attributes.clock_bound_ns, run.collectives.clock_bound_ns[1]);
+  EXPECT_GE(run.attributes.clock_sigma_ns, run.collectives.clock_sigma_ns[1]);
+  const std::size_t last_knot = run.clock_model_offset[2] - 1;
+  EXPECT_NEAR(static_cast<double>(run.clock_model.raw_ns[last_knot] - kSecondNode.raw(kRunSeconds * kSecond)), 0, 10)
+      << "the model reaches to the node's last reading of a clock";
+  EXPECT_THAT(findings(run, "clock.gap"), ElementsAre(HasSubstr("node n1: no probe of its clock was answered for 17")));
 }
 
 TEST_F(RunClocksTest, ANodeThatNobodyReachesStaysOnItsWallClockAndIsNamed) {
