@@ -26,7 +26,7 @@ std::string time_words(double ns) {
   } else if (size < 1e9) {
     std::snprintf(text, sizeof text, "%.3g ms", ns / 1e6);
   } else {
-    std::snprintf(text, sizeof text, "%.6g s", ns / 1e9);
+    std::snprintf(text, sizeof text, size < 1e12 ? "%.3g s" : "%.6g s", ns / 1e9);
   }
   return text;
 }

@@ -30,6 +30,7 @@ TEST(TimeWords, HaveTheUnitThatFits) {
   EXPECT_EQ(time_words(850), "850 ns");
   EXPECT_EQ(time_words(-6100), "-6.1 µs");
   EXPECT_EQ(time_words(2.5e6), "2.5 ms");
+  EXPECT_EQ(time_words(24.8416e9), "24.8 s");
   EXPECT_EQ(time_words(86400.5e9), "86400.5 s");
 }
 
