@@ -18,6 +18,7 @@ constexpr double kLongestSeconds = 366.0 * 86400;
 struct Words {
   std::string duration;
   std::string cpu;
+  std::string clock = "auto";
   std::string clock_ports;
   bool is_probe = false;
 };
@@ -69,14 +70,15 @@ void add_options(CLI::App* app, Options* options, Words* words) {
                                                            {"netdev", spool::NicSource::kNetdev}};
   app->add_option("--nic-source", options->nic.source, "where ports are read: auto, netlink, sysfs, netdev")
       ->transform(CLI::CheckedTransformer(sources).description("auto|netlink|sysfs|netdev"));
-  const std::map<std::string, bool> clock_words = {{"auto", true}, {"off", false}};
-  app->add_option("--clock", options->has_clock,
-                  "read this node's clocks and compare them with those of the run's other nodes: auto, off")
-      ->transform(CLI::CheckedTransformer(clock_words).description("auto|off"));
-  app->add_option("--clock-port", words->clock_ports, "UDP ports to take one of: LO-HI (default: any)");
+  app->add_option("--clock", words->clock,
+                  "read this node's clocks and compare them with those of the run's other nodes (default: auto)")
+      ->type_name("auto|off");
+  app->add_option("--clock-port", words->clock_ports,
+                  "UDP ports to take up to five of; a range should have five times as many as jobs share a node "
+                  "(default: any)")
+      ->type_name("LO-HI");
   app->add_option("--clock-interface", options->clock_interface,
-                  "where other nodes reach this one (default: NCCL_SOCKET_IFNAME, if that is one name, or the default "
-                  "route's)");
+                  "where other nodes reach this one (default: what NCCL_SOCKET_IFNAME names, or the default route's)");
   app->add_option("--clock-meet", options->clock_meet,
                   "with --probe: stay six seconds, and ask the nodes that were started with this folder too");
   app->add_option("--sysfs-root", options->nic.sysfs_root, "the system's /sys, where a container hides it");
@@ -97,7 +99,9 @@ Status check(const Options& options, const Words& words) {
     return usage("--run-state needs --node-folder, --run, --host and --boot-id");
   }
   if (!words.duration.empty() && options.output.empty()) return usage("--for needs --out");
-  if (!options.clock_meet.empty() && (!words.is_probe || !options.has_clock)) {
+  if (words.clock != "auto" && words.clock != "off")
+    return usage("--clock: " + words.clock + " is neither auto nor off");
+  if (!options.clock_meet.empty() && (!words.is_probe || words.clock == "off")) {
     return usage("--clock-meet needs --probe, and clocks");
   }
   return {};
@@ -114,6 +118,7 @@ Status read_words(const Words& words, Options* options) {
     if (!options->cpu)
       return fail(ErrorCode::kUsage, "--cpu " + words.cpu + " is no number of a processor, and not any");
   }
+  options->has_clock = words.clock == "auto";
   if (!words.clock_ports.empty()) {
     const auto span = parse_port_span(words.clock_ports);
     if (!span) {

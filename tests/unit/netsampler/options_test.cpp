@@ -84,6 +84,16 @@ TEST(ParseOptions, RefusesWhatMakesNoSense) {
   }
 }
 
+TEST(ParseOptions, AWordThatIsNoneOfAnOptionsIsNamed) {
+  for (const char* word : {"maybe", "1"}) {
+    const auto options = parse_options({"--probe", std::string("--clock=") + word});
+    ASSERT_FALSE(options) << word;
+    EXPECT_EQ(options.error().code, ErrorCode::kUsage);
+    EXPECT_EQ(options.error().message,
+              "--clock: " + std::string(word) + " is neither auto nor off (--help lists the options)");
+  }
+}
+
 TEST(ParseOptions, HelpAndVersionAreTexts) {
   EXPECT_THAT(parse_options({"--help"})->text, testing::HasSubstr("--nic-source"));
   EXPECT_EQ(parse_options({"--version"})->text, "jaxprof " JAXPROF_VERSION "\n");
