@@ -20,7 +20,6 @@ namespace {
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kWindowPerNodeNs = 20 * kMillisecond;  // what a burst of 64 may take
 constexpr std::int64_t kLongestWindowNs = 2'000 * kMillisecond;
-constexpr std::size_t kMostNamed = 3;
 
 std::uint64_t random_number() {
   std::uint64_t number = 0;
@@ -38,6 +37,18 @@ std::uint64_t own_network_namespace() {
 std::int64_t first_window_ns(std::size_t n_nodes) {
   return std::min(kLongestWindowNs, kWindowPerNodeNs * static_cast<std::int64_t>(std::min<std::size_t>(n_nodes, 1000)));
 }
+
+// "n3 (10.0.0.3), n4 (10.0.0.4), …"
+struct NodeNames {
+  static constexpr std::size_t kMost = 3;
+  std::size_t count = 0;
+  std::string text;
+
+  void add(const ClockEndpoint& node) {
+    if (++count <= kMost) text += (count == 1 ? "" : ", ") + node.host + " (" + node.address.literal() + ")";
+    if (count == kMost + 1) text += ", …";
+  }
+};
 
 }  // namespace
 
@@ -162,7 +173,9 @@ void Probing::ask_due() {
 }
 
 void Probing::take_burst(const spool::ProbeBurst& burst) {
-  schedule_.finished(burst.peer, raw_(), !burst.exchanges.empty());
+  const bool has_answers = !burst.exchanges.empty();
+  schedule_.finished(burst.peer, raw_(), has_answers);
+  if (has_answers) peers_.at(boot_ids_.at(burst.peer)).has_answered = true;
   tell_(burst);
 }
 
@@ -190,19 +203,20 @@ void Probing::finish(std::int64_t limit_ns) {
 
 std::string Probing::describe_silent() const {
   std::size_t n_asked = 0;
-  std::size_t n_silent = 0;
-  std::string names;
+  NodeNames never;
+  NodeNames no_more;
   for (const auto& [boot_id, peer] : peers_) {
     const bool is_asked = schedule_.contains(peer.number);
-    if (!is_asked && !peer.went_silent) continue;
-    ++n_asked;
-    if (is_asked && !schedule_.is_missing(peer.number, raw_())) continue;
-    if (++n_silent > kMostNamed) continue;
-    names += (names.empty() ? "" : ", ") + peer.endpoint.host + " (" + peer.endpoint.address.literal() + ")";
+    const bool is_silent = is_asked ? schedule_.is_missing(peer.number, raw_()) : peer.went_silent;
+    if (is_asked || is_silent || peer.has_answered) ++n_asked;
+    if (is_silent) (peer.has_answered ? no_more : never).add(peer.endpoint);
   }
-  if (n_silent == 0) return {};
-  return "no answer from " + std::to_string(n_silent) + " of " + std::to_string(n_asked) + " nodes: " + names +
-         (n_silent > kMostNamed ? ", …" : "");
+  const std::string of_asked = " of " + std::to_string(n_asked) + " nodes asked: ";
+  std::string text;
+  if (never.count > 0) text = "no answer from " + std::to_string(never.count) + of_asked + never.text;
+  if (no_more.count == 0) return text;
+  if (!text.empty()) text += "; ";
+  return text + "no answer any more from " + std::to_string(no_more.count) + of_asked + no_more.text;
 }
 
 }  // namespace jaxprof::netsampler

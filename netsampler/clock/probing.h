@@ -59,8 +59,9 @@ class Probing {
   std::size_t n_others() const { return folder_.nodes().size(); }  // as the last look found them
   std::uint32_t stamps() const { return engine_->stamps(); }
   const ProbeCounts& counts() const { return engine_->counts(); }
-  // "no answer from 1 of 5 nodes: n3 (10.0.0.3)"; "" if all answer whom this node asks, or none has been asked yet.
-  // Nodes that went before they had answered are among them.
+  // "no answer from 1 of 5 nodes asked: n3 (10.0.0.3)", and those that do not answer any more; "" if all answer whom
+  // this node asks, or none has been asked yet. All that were ever asked are counted, also those that are not asked any
+  // more; nodes that went before they had answered are among the silent ones.
   std::string describe_silent() const;
 
  private:
@@ -68,7 +69,8 @@ class Probing {
     std::uint32_t number = 0;
     ClockEndpoint endpoint;
     bool is_reference = false;
-    bool went_silent = false;  // it is not asked any more, and did not answer when it was
+    bool has_answered = false;  // once, or an observer before it on its node
+    bool went_silent = false;   // it is not asked any more, and did not answer when it was
   };
 
   Probing(EndpointFolder folder, ClockEndpoint own, std::uint64_t seed, RawClock raw, Tell tell);

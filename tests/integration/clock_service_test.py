@@ -171,7 +171,7 @@ class Service(Nodes):
         self.addCleanup(n3.let_udp_pass)
         observers = [self.start(node) for node in (n1, n2, n3)]
         self.wait_until_asked(n1, n2, START)
-        silent = f"no answer from 1 of 2 nodes: n3 ({n3.address})"
+        silent = f"no answer from 1 of 2 nodes asked: n3 ({n3.address})"
 
         def have_asked_in_vain():
             return all(any(not burst.exchanges for burst in spool.bursts) for spool in map(spool_of, (n1, n2)))

@@ -140,7 +140,7 @@ TEST(ClockService, ANodeThatDoesNotAnswerIsNamedAtTheEnd) {
   told.take(&service);
   EXPECT_TRUE(told.bursts.front().exchanges.empty());
   ASSERT_EQ(told.notes.size(), 1U);
-  EXPECT_THAT(told.notes[0].text, HasSubstr("no answer from 1 of 1 nodes: host-dead (127.0.0.1)"));
+  EXPECT_THAT(told.notes[0].text, HasSubstr("no answer from 1 of 1 nodes asked: host-dead (127.0.0.1)"));
   EXPECT_THAT(told.services.back().reason, HasSubstr("host-dead"));
 }
 

@@ -9,6 +9,7 @@
 #include "agent/base/clocks.h"
 #include "agent/base/directory_listing.h"
 #include "agent/contract/run_layout.h"
+#include "netsampler/clock/peer_choice.h"
 #include "tests/unit/base/temp_folder.h"
 
 namespace jaxprof::netsampler {
@@ -146,14 +147,28 @@ TEST_F(ProbingTest, ADeadNodeIsNamedAlsoAfterItsEndpointIsGone) {
   ProbedNode* a = start("a");
   start("c");
   work_until([&] { return !a->probing->describe_silent().empty() && has_met_all("a"); }, "a asks b in vain, and c");
-  EXPECT_EQ(a->probing->describe_silent(), "no answer from 1 of 2 nodes: host-b (" + address + ")");
+  EXPECT_EQ(a->probing->describe_silent(), "no answer from 1 of 2 nodes asked: host-b (" + address + ")");
   EXPECT_GE(a->bursts.size(), 2U) << "a burst without an answer is one, too";
   for (const std::string& name : list_directory(run_layout::clock_directory(state_))) {
     if (name.starts_with("b.")) std::filesystem::remove(run_layout::clock_directory(state_) + "/" + name);
   }
   const std::int64_t end_ns = raw_now() + 1500 * kMillisecond;  // it looks at least once a second at first
   work_until([&] { return raw_now() > end_ns; }, "a look");
-  EXPECT_EQ(a->probing->describe_silent(), "no answer from 1 of 2 nodes: host-b (" + address + ")");
+  EXPECT_EQ(a->probing->describe_silent(), "no answer from 1 of 2 nodes asked: host-b (" + address + ")");
+}
+
+TEST_F(ProbingTest, ANodeThatHasAnsweredCountsAlsoIfOthersAreAskedInItsPlace) {
+  ProbedNode* own = start("own");
+  start("g5");
+  work_until([&] { return have_all_met(); }, "they ask each other");
+  std::set<std::string> nodes = {"own", "g5"};
+  for (int i = 1; i <= 8; ++i) nodes.insert("d" + std::to_string(i));
+  ASSERT_FALSE(choose_peers("own", nodes, "d1", choice_seed("7.0.0")).contains("g5")) << "it takes another name";
+  for (const std::string& name : nodes) {
+    if (name.starts_with("d")) start(name)->probing.reset();  // as if killed: its endpoint stays
+  }
+  work_until([&] { return own->probing->describe_silent().starts_with("no answer from 5 of 6 nodes asked: host-d"); },
+             "the dead are asked in vain");
 }
 
 TEST_F(ProbingTest, ANodeThatEndsIsNoneThatDoesNotAnswer) {
