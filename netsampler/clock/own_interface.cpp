@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "agent/base/atomic_file.h"
+#include "netsampler/clock/nccl_names.h"
 
 namespace jaxprof::netsampler {
 namespace {
@@ -47,34 +48,48 @@ bool is_link_local(const PeerAddress& address) {
   return address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
 }
 
-// The best address of an interface by name; `prefix`: of the first whose name begins so.
-std::optional<OwnInterface> find_address(const InterfaceFacts& facts, const std::string& name, bool is_prefix = false) {
+bool is_loopback(const PeerAddress& address) {
+  if (address.is_v4()) return address.bytes[12] == 127;
+  return std::all_of(address.bytes.begin(), address.bytes.end() - 1, [](std::uint8_t byte) { return byte == 0; }) &&
+         address.bytes.back() == 1;
+}
+
+// The best address of the first interface that is meant.
+using IsMeant = std::function<bool(const InterfaceAddress&)>;
+
+std::optional<OwnInterface> find_address(const InterfaceFacts& facts, const IsMeant& is_meant) {
   std::optional<OwnInterface> found;
   for (const InterfaceAddress& entry : facts.addresses) {
-    const bool is_meant = is_prefix ? entry.interface.starts_with(name) : entry.interface == name;
-    if (!is_meant || !entry.is_up || is_link_local(entry.address)) continue;
+    if (!entry.is_up || is_link_local(entry.address) || !is_meant(entry)) continue;
     if (found && (found->name != entry.interface || found->address.is_v4() || !entry.address.is_v4())) continue;
-    found = OwnInterface{entry.interface, entry.address};
+    found = OwnInterface{entry.interface, entry.address, ""};
   }
   return found;
 }
 
-// Of NCCL's language only a single name: lists and exclusions choose several interfaces, or none in particular.
-std::optional<OwnInterface> find_nccl_interface(const InterfaceFacts& facts) {
-  std::string name = facts.nccl;
-  const bool is_exact = name.starts_with('=');
-  if (is_exact) name.erase(0, 1);
-  if (name.empty() || name.find_first_of("^,:") != std::string::npos) return std::nullopt;
-  if (auto found = find_address(facts, name)) return found;
-  return is_exact ? std::nullopt : find_address(facts, name, true);
+std::optional<OwnInterface> find_wanted(const InterfaceFacts& facts) {
+  return find_address(facts, [&](const InterfaceAddress& entry) { return entry.interface == facts.wanted; });
 }
 
-std::optional<OwnInterface> find_any(const InterfaceFacts& facts) {
-  for (const InterfaceAddress& entry : facts.addresses) {
-    if (entry.is_loopback) continue;
-    if (auto found = find_address(facts, entry.interface)) return found;
-  }
-  return std::nullopt;
+// One that NCCL names in full comes before those of which it names the beginning.
+std::optional<OwnInterface> find_nccl_interface(const InterfaceFacts& facts, const NcclNames& nccl) {
+  if (nccl.is_empty() || nccl.is_exclusion()) return std::nullopt;
+  const auto is_of_others = [](const InterfaceAddress& entry) { return !is_loopback(entry.address); };
+  auto found =
+      find_address(facts, [&](const auto& entry) { return is_of_others(entry) && nccl.names(entry.interface); });
+  if (found) return found;
+  return find_address(facts, [&](const auto& entry) { return is_of_others(entry) && nccl.admits(entry.interface); });
+}
+
+// That of the default route, else the first; of those that `nccl` admits.
+std::optional<OwnInterface> find_any(const InterfaceFacts& facts, const NcclNames& nccl) {
+  const auto is_admitted = [&nccl](const InterfaceAddress& entry) {
+    return !is_loopback(entry.address) && (!nccl.is_exclusion() || nccl.admits(entry.interface));
+  };
+  auto found = find_address(
+      facts, [&](const auto& entry) { return is_admitted(entry) && entry.interface == facts.default_route; });
+  if (found) return found;
+  return find_address(facts, [&](const auto& entry) { return is_admitted(entry) && !entry.is_loopback; });
 }
 
 InterfaceAddress describe(const ifaddrs& entry) {
@@ -136,13 +151,22 @@ std::string default_route_v6(std::string_view text) {
 
 Result<OwnInterface> choose_interface(const InterfaceFacts& facts) {
   if (!facts.wanted.empty()) {
-    if (auto found = find_address(facts, facts.wanted)) return *found;
+    if (auto found = find_wanted(facts)) return *found;
     return fail(ErrorCode::kNodeNotReady, "no interface " + facts.wanted + " is up and has an address");
   }
-  if (auto found = find_nccl_interface(facts)) return *found;
-  if (auto found = find_address(facts, facts.default_route)) return *found;
-  if (auto found = find_any(facts)) return *found;
-  return fail(ErrorCode::kNodeNotReady, "no network interface but loopback is up and has an address");
+  const NcclNames nccl(facts.nccl);
+  if (auto found = find_nccl_interface(facts, nccl)) return *found;
+  auto found = find_any(facts, nccl);
+  const bool is_ignored = found ? !nccl.is_empty() && !nccl.admits(found->name) : nccl.is_exclusion();
+  if (!found) found = find_any(facts, NcclNames(""));
+  if (!found) {
+    return fail(ErrorCode::kNodeNotReady, "no network interface but loopback is up and has an address");
+  }
+  if (is_ignored) {
+    found->remark = "NCCL_SOCKET_IFNAME=" + facts.nccl + " names no interface with an address that others reach: " +
+                    (found->name == facts.default_route ? "the default route's " : "") + found->name + " is used";
+  }
+  return *found;
 }
 
 Result<OwnInterface> find_own_interface(const std::string& wanted) {

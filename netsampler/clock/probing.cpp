@@ -86,6 +86,7 @@ Result<std::unique_ptr<Probing>> Probing::open(const ProbingSettings& settings, 
       ProbeEngine::open(options, [self = probing.get()](const spool::ProbeBurst& burst) { self->take_burst(burst); });
   if (!engine) return tl::unexpected(std::move(engine.error()));
   probing->engine_ = std::move(*engine);
+  probing->remark_ = interface->remark;
   probing->own_.address.port = probing->engine_->port();
   probing->own_.stamps = probing->engine_->stamps();
   if (auto status = probing->folder_.publish(probing->own_); !status) return tl::unexpected(std::move(status.error()));

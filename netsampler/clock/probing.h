@@ -55,6 +55,7 @@ class Probing {
   void finish(std::int64_t limit_ns);
 
   const ClockEndpoint& own() const { return own_; }
+  const std::string& remark() const { return remark_; }  // OwnInterface's
   bool is_reference() { return folder_.reference() == own_.boot_id; }
   std::size_t n_others() const { return folder_.nodes().size(); }  // as the last look found them
   std::uint32_t stamps() const { return engine_->stamps(); }
@@ -84,6 +85,7 @@ class Probing {
 
   EndpointFolder folder_;
   ClockEndpoint own_;
+  std::string remark_;
   std::uint64_t seed_;
   RawClock raw_;
   Tell tell_;

@@ -27,6 +27,11 @@ std::string chosen(const InterfaceFacts& facts) {
   return found ? found->name + " " + found->address.literal() : "none: " + found.error().message;
 }
 
+std::string remark(const InterfaceFacts& facts) {
+  const auto found = choose_interface(facts);
+  return found ? found->remark : "none";
+}
+
 TEST(ChooseInterface, IsThatOfTheDefaultRouteWithItsFirstV4Address) {
   EXPECT_EQ(chosen(node()), "eth0 10.0.0.1");
 }
@@ -37,16 +42,40 @@ TEST(ChooseInterface, AGlobalV6AddressDoesWhereThereIsNoOther) {
   EXPECT_EQ(chosen(facts), "v6only fd00::8");
 }
 
-TEST(ChooseInterface, NcclsInterfaceComesFirstIfItIsOneName) {
+TEST(ChooseInterface, NcclsInterfaceComesFirst) {
   InterfaceFacts facts = node();
-  for (const char* name : {"ib0", "ib", "=ib0"}) {
+  for (const char* name : {"ib0", "ib", "=ib0", "wlan,ib", "=wlan,ib0", "^docker,eth", "^=docker0,eth0"}) {
     facts.nccl = name;
     EXPECT_EQ(chosen(facts), "ib0 10.1.0.1") << name;
+    EXPECT_EQ(remark(facts), "") << name;
   }
-  for (const char* name : {"^docker0", "ib0,eth0", "=ib", "eth1", "wlan", "ib0:1"}) {
+  for (const char* name : {"ib0,eth0", "^docker0", "^lo,docker", "", "^"}) {
     facts.nccl = name;
     EXPECT_EQ(chosen(facts), "eth0 10.0.0.1") << name;
+    EXPECT_EQ(remark(facts), "") << name;
   }
+}
+
+TEST(ChooseInterface, OneOfNcclsThatIsNotThereIsTold) {
+  InterfaceFacts facts = node();
+  for (const char* name : {"=ib", "eth1", "wlan", "ib0:1", "wlan,=ib0", "lo", "=lo", "^d,e,i,l,v"}) {
+    facts.nccl = name;
+    EXPECT_EQ(chosen(facts), "eth0 10.0.0.1") << name;
+    EXPECT_EQ(remark(facts),
+              "NCCL_SOCKET_IFNAME=" + std::string(name) +
+                  " names no interface with an address that others reach: the default route's eth0 is used");
+  }
+  facts.default_route = "";
+  EXPECT_EQ(chosen(facts), "docker0 172.17.0.1");
+  EXPECT_THAT(remark(facts), HasSubstr(": docker0 is used"));
+}
+
+TEST(ChooseInterface, AnAddressThatOthersReachMayLieOnLoopback) {
+  InterfaceFacts facts = node();
+  facts.addresses.push_back(address("lo", "10.9.0.1"));
+  facts.nccl = "lo";
+  EXPECT_EQ(chosen(facts), "lo 10.9.0.1");
+  EXPECT_EQ(remark(facts), "");
 }
 
 TEST(ChooseInterface, OneThatIsWantedIsTakenOrNothing) {
