@@ -80,8 +80,10 @@ void declare_observer(CLI::App& app, GivenOptions& given) {
                  "each, and read each node's clocks; off: nodes are aligned by their wall clocks")
       ->type_name("auto|off")
       ->capture_default_str();
-  app.add_option("--clock-port", given.options.observer.clock_ports,
-                 "the UDP ports that may be taken for that, where a firewall lets only some pass (default: any)")
+  app.add_option(
+         "--clock-port", given.options.observer.clock_ports,
+         "the UDP ports that may be taken for that, where a firewall lets only some pass: up to five a node; a range "
+         "should have five times as many as jobs share a node (default: any)")
       ->type_name("LO-HI");
 }
 

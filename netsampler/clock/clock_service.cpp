@@ -74,8 +74,9 @@ void ClockService::finish() {
 void ClockService::run() {
   begin();
   while (!is_ending_) {
-    work_until(std::min(next_reading_ns_, next_chores_ns_));
+    work_until(std::min({next_reading_ns_, next_chores_ns_, next_opening_ns_}));
     const std::int64_t now_ns = raw_();
+    if (now_ns >= next_opening_ns_) open_probing();
     if (now_ns >= next_reading_ns_) {
       read_clocks_now();
       look_at_reference();
@@ -103,13 +104,7 @@ void ClockService::begin() {
   clocksource_ = read_clocksource();
   read_clocks_now();
   if (settings_.probing) {
-    auto probing = Probing::open(*settings_.probing, raw_, [this](ClockNews news) { news_.push(std::move(news)); });
-    if (probing) {
-      probing_ = std::move(*probing);
-    } else {
-      trouble_ = probing.error().message;
-      news_.push(ClockNote{"other nodes' clocks are not compared with this one's: " + trouble_, as_stamp(raw_())});
-    }
+    open_probing();
   } else {
     trouble_ = settings_.no_probing;
   }
@@ -118,6 +113,28 @@ void ClockService::begin() {
   const std::int64_t now_ns = raw_();
   next_reading_ns_ = now_ns + kReadingPeriodNs;
   next_chores_ns_ = now_ns + kChorePeriodNs;
+}
+
+// What is in the way is told once; that it is not any more is told, too.
+void ClockService::open_probing() {
+  const bool is_first = trouble_.empty();
+  auto probing = Probing::open(*settings_.probing, raw_, [this](ClockNews news) { news_.push(std::move(news)); });
+  if (!probing) {
+    trouble_ = probing.error().message;
+    next_opening_ns_ = raw_() + settings_.retry_ns;
+    if (is_first) {
+      news_.push(ClockNote{"other nodes' clocks are not compared with this one's: " + trouble_, as_stamp(raw_())});
+    }
+    return;
+  }
+  probing_ = std::move(*probing);
+  next_opening_ns_ = INT64_MAX;
+  is_reference_settled_ = false;
+  trouble_.clear();
+  if (!is_first) {
+    news_.push(ClockNote{"other nodes' clocks are compared with this one's from now on", as_stamp(raw_())});
+  }
+  if (!probing_->remark().empty()) news_.push(ClockNote{probing_->remark(), as_stamp(raw_())});
 }
 
 void ClockService::work_until(std::int64_t deadline_ns) {

@@ -1,7 +1,7 @@
 // What makes clocks comparable all through a run: readings of the own clocks ten times a second, and questions to other
 // nodes' clocks. A thread of its own does it, so that a request of another node is answered at once while the sample
 // loop waits for a disk or a driver. It waits for nobody, and nothing of it can fail a job: without a socket, a folder
-// or a token there are readings, and one note that says why there is no more.
+// or a token there are readings, one note that says why there is no more, and another try from time to time.
 #pragma once
 
 #include <atomic>
@@ -22,6 +22,8 @@ struct ClockSettings {
   std::string no_probing;
   std::string rank0_mark;  // a file that says that rank 0 is on this node; "" it is not
   RawClock raw_ns;         // CLOCK_MONOTONIC_RAW; null: the system's
+  std::int64_t retry_ns =
+      30'000'000'000;  // after what was in the way of probing: a job that had the ports may have ended
 };
 
 // Called by the thread that writes the spool.
@@ -46,6 +48,7 @@ class ClockService {
  private:
   void run();
   void begin();
+  void open_probing();
   void read_clocks_now();
   void look_at_discipline(const spool::ClockReading& reading);
   void look_at_reference();
@@ -69,6 +72,7 @@ class ClockService {
   bool is_rank0_here_ = false;
   bool is_reference_settled_ = false;
   std::string trouble_;  // why there is no probing
+  std::int64_t next_opening_ns_ = INT64_MAX;
   std::string clocksource_;
   std::optional<spool::ClockDisciplineState> discipline_;  // as last told
   std::int64_t next_reading_ns_ = 0;

@@ -9,6 +9,12 @@ namespace {
 
 constexpr std::size_t kMostSockets = 1 + 4;
 
+std::string words_of_taken(const PortRange& ports) {
+  const std::string low = std::to_string(ports.low);
+  if (ports.low == ports.high) return "UDP port " + low + " is taken";
+  return "UDP ports " + low + " to " + std::to_string(ports.high) + " are all taken";
+}
+
 }  // namespace
 
 Result<std::vector<StampedSocket>> open_probe_sockets(const PeerAddress& bind, const PortRange& ports,
@@ -27,8 +33,7 @@ Result<std::vector<StampedSocket>> open_probe_sockets(const PeerAddress& bind, c
     if (!is_any_port) ++port;
   }
   if (!sockets.empty()) return sockets;
-  return fail(ErrorCode::kNodeNotReady, "clock probes: all UDP ports from " + std::to_string(ports.low) + " to " +
-                                            std::to_string(ports.high) + " of " + bind.literal() + " are taken");
+  return fail(ErrorCode::kNodeNotReady, "clock probes: " + words_of_taken(ports) + " on " + bind.literal());
 }
 
 std::size_t socket_of_burst(std::uint32_t burst, std::size_t n_sockets) {

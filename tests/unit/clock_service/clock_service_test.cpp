@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 
 #include "agent/base/clocks.h"
@@ -122,6 +123,52 @@ TEST(ClockService, WhatIsInTheWayIsOneNoteAndReadingsGoOn) {
   ASSERT_EQ(told.notes.size(), 1U);
   EXPECT_THAT(told.notes[0].text, HasSubstr("/proc/none/clock"));
   EXPECT_THAT(told.services.at(0).reason, HasSubstr("/proc/none/clock"));
+}
+
+TEST(ClockService, PortsThatBecomeFreeLaterAreTakenThen) {
+  const test::TempFolder folder;
+  const auto raw_ns = [] { return clock_ns(CLOCK_MONOTONIC_RAW); };
+  auto other_job = StampedSocket::open(*parse_address("127.0.0.1", 0), false, raw_ns);
+  ASSERT_TRUE(other_job && *other_job);
+  const std::uint16_t port = (*other_job)->port();
+  std::ofstream(folder.file("rank0")).flush();
+  ClockSettings settings = settings_of(folder.path(), "a");
+  settings.probing->ports = {port, port};
+  settings.rank0_mark = folder.file("rank0");
+  settings.retry_ns = 50'000'000;
+  ClockService service(settings);
+  Told told;
+  service.start();
+  take_until(&service, &told, [&] { return told.readings.size() >= 5; });
+  EXPECT_THAT(told.services.back().reason, HasSubstr("UDP port " + std::to_string(port) + " is taken"));
+  EXPECT_EQ(told.notes.size(), 1U) << "however often it was tried";
+  other_job->reset();
+  take_until(&service, &told, [&] { return told.services.back().port == port; });
+  take_until(&service, &told, [&] { return told.services.back().is_reference; });
+  service.finish();
+  told.take(&service);
+  EXPECT_EQ(told.services.back().reason, "");
+  ASSERT_EQ(told.notes.size(), 2U);
+  EXPECT_THAT(told.notes[1].text, HasSubstr("from now on"));
+}
+
+TEST(ClockService, AnInterfaceThatIsNotNcclsIsTold) {
+  const test::TempFolder folder;
+  setenv("NCCL_SOCKET_IFNAME", "no-such0", 1);
+  ClockSettings settings = settings_of(folder.path(), "a");
+  settings.probing->interface.clear();
+  ClockService service(settings);
+  Told told;
+  service.start();
+  take_until(&service, &told, [&] { return told.readings.size() >= 3; });
+  service.finish();
+  told.take(&service);
+  unsetenv("NCCL_SOCKET_IFNAME");
+  // Where this machine has no network there is nothing to take in its place.
+  const std::string expected =
+      told.services.back().port > 0 ? "NCCL_SOCKET_IFNAME=no-such0 names no interface" : "loopback";
+  ASSERT_EQ(told.notes.size(), 1U);
+  EXPECT_THAT(told.notes[0].text, HasSubstr(expected));
 }
 
 TEST(ClockService, ANodeThatDoesNotAnswerIsNamedAtTheEnd) {

@@ -205,8 +205,19 @@ TEST(ProbeSockets, ARangeGivesTheFreeOnes) {
   }
   const auto none = open_probe_sockets(loopback, {taken.port(), taken.port()}, true, raw_now_ns);
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().message, "clock probes: all UDP ports from " + std::to_string(taken.port()) + " to " +
-                                      std::to_string(taken.port()) + " of 127.0.0.1 are taken");
+  EXPECT_EQ(none.error().message, "clock probes: UDP port " + std::to_string(taken.port()) + " is taken on 127.0.0.1");
+}
+
+TEST(ProbeSockets, ARangeThatIsTakenIsNamedAsOne) {
+  const StampedSocket low = open_socket("127.0.0.1");
+  auto high = StampedSocket::open(*parse_address("127.0.0.1", static_cast<std::uint16_t>(low.port() + 1)), true,
+                                  raw_now_ns);  // or somebody else has it
+  ASSERT_TRUE(high) << high.error().message;
+  const PortRange range{low.port(), static_cast<std::uint16_t>(low.port() + 1)};
+  const auto none = open_probe_sockets(*parse_address("127.0.0.1", 0), range, true, raw_now_ns);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message, "clock probes: UDP ports " + std::to_string(range.low) + " to " +
+                                      std::to_string(range.high) + " are all taken on 127.0.0.1");
 }
 
 TEST(ProbeSockets, FourOthersTakeTurnsInBursts) {
