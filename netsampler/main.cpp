@@ -146,8 +146,10 @@ Status probe(const Options& options) {
         {options.clock_meet, "meeting", identity.host, identity.boot_id, options.clock_interface, options.clock_ports},
         kMeetingNs);
   }
+  // Whoever meets needs the ports, and tells of the clock.
+  const bool is_told_by_another = meeting && meeting->is_anothers;
   std::optional<ClockFindings> clocks;
-  if (options.has_clock) clocks = find_clock(options.clock_interface, options.clock_ports);
+  if (options.has_clock && !is_told_by_another) clocks = find_clock(options.clock_interface, options.clock_ports);
   return print(
       probe_report({sources.nics.get(), sources.gpus.get(), clocks ? &*clocks : nullptr, meeting ? &*meeting : nullptr},
                    identity.host, kGpuWaitNs, &clock));

@@ -25,10 +25,12 @@ struct ClockMeeting {
   std::uint64_t n_others = 0;  // nodes that came; up to five of them are asked
   std::vector<MetNode> asked;  // by host
   std::string reason;          // why there was no meeting; "" if there was one
+  bool is_anothers = false;    // another process of this node takes the node's part; nobody was asked
 };
 
-// Takes `length_ns`. `settings.state_directory` must exist, for this user alone or not; the last node that leaves takes
-// what they needed there away.
+// Takes `length_ns`, or no time if another process of this node takes part. `settings.state_directory` must exist, for
+// this user alone or not; the last node that leaves takes what they needed there away. What somebody left there who was
+// killed in a meeting is not asked, or is not told of if it turns out later, and goes.
 ClockMeeting meet(const ProbingSettings& settings, std::int64_t length_ns);
 
 // Of one exchange, from kernel stamps if it has them all, else from the programs' own; -1 without either.

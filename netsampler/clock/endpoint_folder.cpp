@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "agent/base/atomic_file.h"
+#include "agent/base/clocks.h"
 #include "agent/base/directory_listing.h"
 #include "agent/contract/run_layout.h"
 
@@ -20,17 +20,18 @@ namespace {
 constexpr std::size_t kMostEndpoints = 65536;
 constexpr std::size_t kReferenceBytes = 128;
 constexpr const char* kTemporaryMark = ".tmp.";  // atomic_file.h's and clock_token.h's
-constexpr std::int64_t kLongestWrite_s = 600;
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr std::int64_t kLongestWriteNs = 600 * kSecondNs;
 
 std::string file_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
 // When the file was written, by the clock of its server; nothing if it is gone.
-std::optional<std::int64_t> written_s(const std::string& path) {
+std::optional<std::int64_t> written_ns(const std::string& path) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) return std::nullopt;
-  return status.st_mtim.tv_sec;
+  return status.st_mtim.tv_sec * kSecondNs + status.st_mtim.tv_nsec;
 }
 
 std::optional<ClockEndpoint> read_endpoint(const std::string& path, const run_layout::EndpointName& name) {
@@ -46,7 +47,7 @@ std::optional<ClockEndpoint> read_endpoint(const std::string& path, const run_la
 
 }  // namespace
 
-Result<EndpointFolder> EndpointFolder::open(const std::string& state_directory) {
+Result<EndpointFolder> EndpointFolder::open(const std::string& state_directory, std::int64_t longest_life_ns) {
   const std::string path = run_layout::clock_directory(state_directory);
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return fail_errno(ErrorCode::kNodeNotReady, "cannot make " + path);
@@ -57,7 +58,7 @@ Result<EndpointFolder> EndpointFolder::open(const std::string& state_directory) 
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return fail(ErrorCode::kNodeNotReady, path + " can be written by others than its owner");
   }
-  return EndpointFolder(state_directory);
+  return EndpointFolder(state_directory, longest_life_ns);
 }
 
 Status EndpointFolder::publish(const ClockEndpoint& own) {
@@ -67,6 +68,7 @@ Status EndpointFolder::publish(const ClockEndpoint& own) {
     return tl::unexpected(std::move(written.error()));
   }
   own_path_ = path;
+  published_ns_ = clock_ns(CLOCK_MONOTONIC);
   remove_remains();
   return {};
 }
@@ -76,14 +78,31 @@ Status EndpointFolder::publish(const ClockEndpoint& own) {
 void EndpointFolder::remove_remains() {
   const std::string folder = run_layout::clock_directory(state_);
   const std::string own_prefix = own_.boot_id + "." + std::to_string(own_.network_namespace) + ".";
-  const auto now_s = written_s(own_path_);
+  const auto now_ns = written_ns(own_path_);
   for (const std::string& name : list_directory(folder)) {
     const std::string path = folder + "/" + name;
     const bool is_own = name.starts_with(own_prefix) && path != own_path_;
     const bool is_nameless = name.find(kTemporaryMark) != std::string::npos;
-    const auto made_s = is_nameless && now_s ? written_s(path) : std::nullopt;
-    if (is_own || (made_s && *made_s + kLongestWrite_s < *now_s)) unlink(path.c_str());
+    const auto made_ns = is_nameless && now_ns ? written_ns(path) : std::nullopt;
+    if (is_own || (made_ns && *made_ns + kLongestWriteNs < *now_ns)) unlink(path.c_str());
   }
+}
+
+// "Now" is when the own file was written, and the time since then: clocks of nodes differ, and the server has one.
+void EndpointFolder::remove_dead(std::vector<std::string>* names) {
+  const auto own_ns = written_ns(own_path_);
+  if (longest_life_ns_ <= 0 || !own_ns) return;
+  const std::int64_t born_ns = *own_ns + clock_ns(CLOCK_MONOTONIC) - published_ns_ - longest_life_ns_;
+  const std::string folder = run_layout::clock_directory(state_);
+  std::erase_if(*names, [&](const std::string& name) {
+    const auto found = run_layout::endpoint_name_of(name);
+    if (!found || found->boot_id == own_.boot_id) return false;
+    const auto made_ns = written_ns(folder + "/" + name);
+    if (!made_ns || *made_ns >= born_ns) return false;
+    unlink((folder + "/" + name).c_str());
+    dead_.insert(found->boot_id);
+    return true;
+  });
 }
 
 void EndpointFolder::withdraw() {
@@ -94,8 +113,9 @@ void EndpointFolder::withdraw() {
 // A listing without the own file is none: the folder cannot be read just now, or somebody has cleared it.
 bool EndpointFolder::look() {
   const std::string folder = run_layout::clock_directory(state_);
-  const std::vector<std::string> names = list_directory(folder);
+  std::vector<std::string> names = list_directory(folder);
   if (!std::binary_search(names.begin(), names.end(), file_name(own_path_))) return false;
+  remove_dead(&names);
   const std::size_t n_gone = std::erase_if(
       endpoints_, [&names](const auto& entry) { return !std::binary_search(names.begin(), names.end(), entry.first); });
   bool has_new = false;

@@ -58,7 +58,7 @@ Result<std::unique_ptr<Probing>> Probing::open(const ProbingSettings& settings, 
   }
   const auto interface = find_own_interface(settings.interface);
   if (!interface) return tl::unexpected(interface.error());
-  auto folder = EndpointFolder::open(settings.state_directory);
+  auto folder = EndpointFolder::open(settings.state_directory, settings.longest_life_ns);
   if (!folder) return tl::unexpected(std::move(folder.error()));
   const auto token = take_clock_token(run_layout::clock_token_path(settings.state_directory));
   if (!token) return tl::unexpected(token.error());

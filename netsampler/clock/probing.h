@@ -29,6 +29,7 @@ struct ProbingSettings {
   std::string boot_id;    // names the node
   std::string interface;  // "": own_interface.h chooses
   PortRange ports;
+  std::int64_t longest_life_ns = 0;  // of an observer; EndpointFolder::open
 };
 
 class Probing {
@@ -46,6 +47,8 @@ class Probing {
   // Answers, asks, and does what becomes due, until `deadline_ns` or until `wake_fd` can be read.
   void run_until(std::int64_t deadline_ns, int wake_fd);
 
+  // Looks for the others out of turn.
+  void look();
   // The own wall clock or clock source was seen to change: peers are asked once more.
   void hurry();
   // Rank 0 is on this node. True once that is known to all, or that it is another node.
@@ -57,7 +60,8 @@ class Probing {
   const ClockEndpoint& own() const { return own_; }
   const std::string& remark() const { return remark_; }  // OwnInterface's
   bool is_reference() { return folder_.reference() == own_.boot_id; }
-  std::size_t n_others() const { return folder_.nodes().size(); }  // as the last look found them
+  const std::map<std::string, ClockEndpoint>& others() const { return folder_.nodes(); }  // as the last look found them
+  bool was_left_dead(const std::string& boot_id) const { return folder_.was_left_dead(boot_id); }
   std::uint32_t stamps() const { return engine_->stamps(); }
   const ProbeCounts& counts() const { return engine_->counts(); }
   // "no answer from 1 of 5 nodes asked: n3 (10.0.0.3)", and those that do not answer any more; "" if all answer whom
@@ -76,7 +80,6 @@ class Probing {
 
   Probing(EndpointFolder folder, ClockEndpoint own, std::uint64_t seed, RawClock raw, Tell tell);
   void do_due();
-  void look();
   void choose();
   void take_peer(const std::string& boot_id, const ClockEndpoint& endpoint);
   void ask_due();

@@ -156,6 +156,25 @@ TEST_F(EndpointFolderTest, AListingThatLacksTheOwnEndpointChangesNothing) {
   EXPECT_THAT(a.nodes(), SizeIs(1));
 }
 
+TEST_F(EndpointFolderTest, WhatIsOlderThanAnObserverCanBeIsTakenAway) {
+  publish(test::sample_endpoint("dead", 1));
+  publish(test::sample_endpoint("b"));
+  const fs::path dead = path_of(test::sample_endpoint("dead", 1));
+  fs::last_write_time(dead, fs::last_write_time(dead) - std::chrono::seconds(100));
+  EndpointFolder patient = publish(test::sample_endpoint("a"));
+  EXPECT_THAT(seen_by(&patient), ElementsAre("b", "dead")) << "a run may be long";
+  auto folder = EndpointFolder::open(state_, std::int64_t{90} * 1'000'000'000);
+  ASSERT_TRUE(folder);
+  ASSERT_TRUE(folder->publish(test::sample_endpoint("c")));
+  EXPECT_THAT(seen_by(&*folder), ElementsAre("a", "b"));
+  EXPECT_TRUE(folder->was_left_dead("dead"));
+  EXPECT_FALSE(folder->was_left_dead("b"));
+  EXPECT_FALSE(fs::exists(dead));
+  publish(test::sample_endpoint("dead", 2));
+  EXPECT_THAT(seen_by(&*folder), ElementsAre("a", "b", "dead"));
+  EXPECT_FALSE(folder->was_left_dead("dead"));
+}
+
 TEST_F(EndpointFolderTest, TheFirstToNameItselfIsTheReference) {
   EndpointFolder a = publish(test::sample_endpoint("a"));
   EndpointFolder b = publish(test::sample_endpoint("b"));
