@@ -139,22 +139,31 @@ void add_meeting(const json& meeting, Rows* rows) {
   for (const json& node : nodes) add_met_node(node, rows);
 }
 
+std::string stamps_of(const json& clock) {
+  std::string stamps;
+  for (const json& stamp : clock.at("stamps")) stamps += (stamps.empty() ? "" : "+") + stamp.get<std::string>();
+  return stamps.empty() ? "no kernel stamps" : "kernel stamps " + stamps;
+}
+
 // Nodes that cannot be asked are aligned by their wall clocks: worse, and no fault.
 void add_clock(const json& clock, Rows* rows) {
+  const json& meeting = clock.at("meeting");
+  if (!meeting.is_null() && meeting.at("is_anothers").get<bool>()) {
+    return rows->add("clock", State::kNote, "another doctor of this node meets the other nodes, and tells of clocks");
+  }
   const auto source = clock.at("clocksource").get<std::string>();
   const std::string about = join({source.empty() ? "" : "clocksource " + source, wall_clock_of(clock)});
-  const auto address = clock.at("address").get<std::string>();
+  const std::string place = clock.at("interface").get<std::string>() + " " + clock.at("address").get<std::string>();
   if (clock.at("port").get<unsigned>() > 0) {
-    std::string stamps;
-    for (const json& stamp : clock.at("stamps")) stamps += (stamps.empty() ? "" : "+") + stamp.get<std::string>();
-    rows->add("clock", State::kOk,
-              clock.at("interface").get<std::string>() + " " + address + ": " +
-                  (stamps.empty() ? "no kernel stamps" : "kernel stamps " + stamps) + ", " + about);
+    const bool is_heard = clock.at("hears_itself").get<bool>();
+    rows->add("clock", is_heard ? State::kOk : State::kNote,
+              place + ": " + (is_heard ? stamps_of(clock) + ", " : "") + about +
+                  (is_heard ? "" : "; its own test packets do not come back: UDP is filtered on this node?"));
   } else if (clock.at("notes").empty() || clock.at("notes")[0].at("kind") != "not-sampled") {
     rows->add("clock", State::kNote, "other nodes' clocks cannot be asked; " + about);
   }
   add_notes("clock", clock.at("notes"), rows);
-  if (!clock.at("meeting").is_null()) add_meeting(clock.at("meeting"), rows);
+  if (!meeting.is_null()) add_meeting(meeting, rows);
 }
 
 NodeReport read(const json& document) {

@@ -23,6 +23,7 @@ Status find_stamps(const PortRange& ports, ClockFindings* findings, const PeerAd
   if (!engine) return tl::unexpected(engine.error());
   findings->port = (*engine)->port();
   findings->stamps = (*engine)->stamps();
+  findings->hears_itself = (*engine)->hears_itself();
   return {};
 }
 
@@ -31,6 +32,7 @@ Status find_network(const std::string& interface, const PortRange& ports, ClockF
   if (!own) return tl::unexpected(own.error());
   findings->interface = own->name;
   findings->address = own->address.literal();
+  findings->remark = own->remark;
   return find_stamps(ports, findings, own->address);
 }
 

@@ -8,7 +8,8 @@
 
 namespace jaxprof::netsampler {
 
-// Returns with both stamps, or after 55 ms. Packets of others that arrive meanwhile are lost.
-void find_own_stamps(StampedSocket* socket);
+// Returns with both stamps, or after 55 ms. True if a packet came back. Packets of others that arrive meanwhile are
+// lost.
+bool find_own_stamps(StampedSocket* socket);
 
 }  // namespace jaxprof::netsampler

@@ -49,8 +49,10 @@ std::uint64_t clock_node_id(const std::string& boot_id, std::uint64_t network_na
 
 class ProbeEngine::Impl {
  public:
-  Impl(const ProbeEngineOptions& options, RawClock raw_ns, std::vector<StampedSocket> sockets, BurstSink on_burst)
+  Impl(const ProbeEngineOptions& options, RawClock raw_ns, std::vector<StampedSocket> sockets, BurstSink on_burst,
+       bool hears_itself)
       : raw_ns_(std::move(raw_ns)),
+        hears_itself_(hears_itself),
         own_node_(options.node),
         on_burst_(std::move(on_burst)),
         mac_(options.token, options.run_id),
@@ -62,6 +64,7 @@ class ProbeEngine::Impl {
         poll_fds_(sockets_.size() + 1) {}
 
   const StampedSocket& server_socket() const { return sockets_.front(); }
+  bool hears_itself() const { return hears_itself_; }
   const ProbeCounts& counts() const { return counts_; }
   std::size_t n_pending() const { return queue_.size() + (client_.is_busy() ? 1 : 0); }
 
@@ -184,6 +187,7 @@ class ProbeEngine::Impl {
   }
 
   RawClock raw_ns_;
+  bool hears_itself_;
   std::uint64_t own_node_;
   BurstSink on_burst_;
   ProbeCounts counts_;
@@ -207,9 +211,9 @@ Result<std::unique_ptr<ProbeEngine>> ProbeEngine::open(const ProbeEngineOptions&
   if (!raw_ns) raw_ns = [] { return clock_ns(CLOCK_MONOTONIC_RAW); };
   auto sockets = open_probe_sockets(options.bind, options.ports, options.wants_kernel_stamps, raw_ns);
   if (!sockets) return tl::unexpected(std::move(sockets.error()));
-  if (options.wants_kernel_stamps) find_own_stamps(&sockets->front());
-  return std::unique_ptr<ProbeEngine>(
-      new ProbeEngine(std::make_unique<Impl>(options, std::move(raw_ns), std::move(*sockets), std::move(on_burst))));
+  const bool hears_itself = !options.wants_kernel_stamps || find_own_stamps(&sockets->front());
+  return std::unique_ptr<ProbeEngine>(new ProbeEngine(
+      std::make_unique<Impl>(options, std::move(raw_ns), std::move(*sockets), std::move(on_burst), hears_itself)));
 }
 
 std::uint16_t ProbeEngine::port() const {
@@ -218,6 +222,10 @@ std::uint16_t ProbeEngine::port() const {
 
 std::uint32_t ProbeEngine::stamps() const {
   return impl_->stamps();
+}
+
+bool ProbeEngine::hears_itself() const {
+  return impl_->hears_itself();
 }
 
 bool ProbeEngine::enqueue_burst(const ProbeTarget& target, spool::BurstKind kind, std::uint32_t count) {

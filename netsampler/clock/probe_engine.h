@@ -51,6 +51,9 @@ class ProbeEngine {
   // spool::StampKind bits that the kernel has given so far; final after the first burst.
   std::uint32_t stamps() const;
 
+  // Packets to itself came back when it was opened; without kernel stamps none were sent.
+  bool hears_itself() const;
+
   // `count` is at most spool::kMaxExchanges. False if 4096 bursts wait already or `target` is this node.
   bool enqueue_burst(const ProbeTarget& target, spool::BurstKind kind, std::uint32_t count);
   // Bursts that wait or are under way.

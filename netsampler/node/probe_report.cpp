@@ -191,21 +191,28 @@ json describe_meeting(const ClockMeeting* meeting) {
                      {"n_answered", node.n_answered},
                      {"round_trip_ns", node.round_trip_ns}});
   }
-  return {{"n_others", meeting->n_others}, {"reason", meeting->reason}, {"nodes", std::move(nodes)}};
+  return {{"is_anothers", meeting->is_anothers},
+          {"n_others", meeting->n_others},
+          {"reason", meeting->reason},
+          {"nodes", std::move(nodes)}};
 }
 
 json describe_clock(const ClockFindings* clocks, const ClockMeeting* meeting) {
   const ClockFindings found = clocks != nullptr ? *clocks : ClockFindings();
   json stamps = json::array();
-  if ((found.stamps & spool::kStampReceive) != 0) stamps.push_back("receive");
-  if ((found.stamps & spool::kStampSend) != 0) stamps.push_back("send");
+  if (found.hears_itself && (found.stamps & spool::kStampReceive) != 0) stamps.push_back("receive");
+  if (found.hears_itself && (found.stamps & spool::kStampSend) != 0) stamps.push_back("send");
   json notes = json::array();
-  if (clocks == nullptr) notes.push_back(not_asked_for());
-  if (!found.reason.empty()) notes.push_back(note_of(spool::NodeNote::kClockTrouble, found.reason));
+  const bool is_told_by_another = meeting != nullptr && meeting->is_anothers;
+  if (clocks == nullptr && !is_told_by_another) notes.push_back(not_asked_for());
+  for (const std::string& text : {found.reason, found.remark}) {
+    if (!text.empty()) notes.push_back(note_of(spool::NodeNote::kClockTrouble, text));
+  }
   return {{"interface", found.interface},
           {"address", found.address},
           {"port", found.port},
           {"stamps", std::move(stamps)},
+          {"hears_itself", found.hears_itself},
           {"clocksource", found.clocksource},
           {"is_wall_known", found.is_wall_known},
           {"is_wall_synchronised", found.is_wall_synchronised},

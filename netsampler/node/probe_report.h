@@ -8,13 +8,14 @@
 //                       "text"}]},
 //    "gpu": {"boards": [{"name", "uuid", "pci", "driver", "numa", "memory_bytes", "power_limit_mw", "sm_clock_max_mhz",
 //                        "is_instance", "is_lost", "columns": […]}], "hz", "notes": […]},
-//    "clock": {"interface", "address", "port", "stamps": ["receive", "send"], "clocksource", "is_wall_known",
-//              "is_wall_synchronised", "wall_bound_ns", "notes": […],
-//              "meeting": null or {"n_others", "reason", "nodes": [{"host", "address", "n_asked", "n_answered",
-//                                                                   "round_trip_ns"}]}}}
+//    "clock": {"interface", "address", "port", "stamps": ["receive", "send"], "hears_itself", "clocksource",
+//              "is_wall_known", "is_wall_synchronised", "wall_bound_ns", "notes": […],
+//              "meeting": null or {"is_anothers", "n_others", "reason",
+//                                  "nodes": [{"host", "address", "n_asked", "n_answered", "round_trip_ns"}]}}}
 //
 // Numbers that are not known are 0, of NUMA nodes and round trips -1. `source` is netlink, sysfs, netdev or none;
-// `stamps` are those that the kernel gives packets.
+// `stamps` are those that the kernel gives packets, by some that the node sends to itself: if it does not hear them
+// none are told. Where a meeting is another's, the report of that process of this node tells of it and of the clock.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@
 
 namespace jaxprof::netsampler {
 
-// What is null was not asked for, and its part has a note that says so.
+// What is null was not asked for, and its part has a note that says so; but for clocks of which another process tells.
 struct ProbedParts {
   NicSource* nics = nullptr;
   GpuSource* gpus = nullptr;

@@ -19,6 +19,7 @@ json empty_node() {
             {"address", "10.0.0.1"},
             {"port", 40000},
             {"stamps", {"receive", "send"}},
+            {"hears_itself", true},
             {"clocksource", "tsc"},
             {"is_wall_known", true},
             {"is_wall_synchronised", false},
@@ -115,6 +116,30 @@ TEST(ReportNode, AClockThatCannotBeComparedIsANoteWithItsReason) {
   EXPECT_TRUE(report->is_fit);
 }
 
+TEST(ReportNode, ANodeThatDoesNotHearItselfIsNotSaidToHaveStamps) {
+  json node = empty_node();
+  node["clock"]["stamps"] = json::array();
+  node["clock"]["hears_itself"] = false;
+  const auto report = report_node(node.dump());
+  ASSERT_TRUE(report);
+  EXPECT_EQ(
+      report->text,
+      "note  clock eth0 10.0.0.1: clocksource tsc, wall clock unsynchronised; its own test packets do not come back: "
+      "UDP is filtered on this node?\n");
+  EXPECT_TRUE(report->is_fit);
+}
+
+TEST(ReportNode, AnInterfaceThatWasNotWishedForIsARemark) {
+  json node = empty_node();
+  node["clock"]["notes"].push_back({{"kind", "clock-trouble"}, {"text", "NCCL_SOCKET_IFNAME=eth9 names no interface"}});
+  EXPECT_EQ(report_node(node.dump())->text,
+            std::string(kClockRow) + "note  clock NCCL_SOCKET_IFNAME=eth9 names no interface\n");
+}
+
+json meeting_of(unsigned n_others, std::vector<json> nodes) {
+  return {{"is_anothers", false}, {"n_others", n_others}, {"reason", ""}, {"nodes", std::move(nodes)}};
+}
+
 json met(const char* host, unsigned n_asked, unsigned n_answered, double round_trip_ns) {
   return {{"host", host},
           {"address", "10.0.0.2"},
@@ -125,7 +150,7 @@ json met(const char* host, unsigned n_asked, unsigned n_answered, double round_t
 
 TEST(ReportNode, TellsWhichNodesAnsweredAtAMeeting) {
   json node = empty_node();
-  node["clock"]["meeting"] = {{"n_others", 7}, {"reason", ""}, {"nodes", {met("n2", 96, 95, 61'500)}}};
+  node["clock"]["meeting"] = meeting_of(7, {met("n2", 96, 95, 61'500)});
   EXPECT_EQ(report_node(node.dump())->text,
             std::string(kClockRow) +
                 "note  clock 7 other nodes came, of which 1 were asked\n"
@@ -138,13 +163,22 @@ TEST(ReportNode, TellsWhichNodesAnsweredAtAMeeting) {
 
 TEST(ReportNode, AMeetingWithNobodyIsToldAndOneThatCannotBeIsAFault) {
   json node = empty_node();
-  node["clock"]["meeting"] = {{"n_others", 0}, {"reason", ""}, {"nodes", json::array()}};
+  node["clock"]["meeting"] = meeting_of(0, {});
   EXPECT_THAT(report_node(node.dump())->text, HasSubstr("none  clock no other node came to the meeting\n"));
   EXPECT_TRUE(report_node(node.dump())->is_fit);
   node["clock"]["meeting"]["reason"] = "cannot make /x/clock";
   EXPECT_THAT(report_node(node.dump())->text,
               HasSubstr("FAULT clock no other node can be met: cannot make /x/clock\n"));
   EXPECT_FALSE(report_node(node.dump())->is_fit);
+}
+
+TEST(ReportNode, OfSeveralDoctorsOfANodeOneTellsWhoAnswers) {
+  json node = empty_node();
+  node["clock"]["meeting"] = meeting_of(0, {});
+  node["clock"]["meeting"]["is_anothers"] = true;
+  EXPECT_EQ(report_node(node.dump())->text,
+            "note  clock another doctor of this node meets the other nodes, and tells of clocks\n");
+  EXPECT_TRUE(report_node(node.dump())->is_fit);
 }
 
 TEST(ReportNode, AKernelWithoutStampsIsTold) {

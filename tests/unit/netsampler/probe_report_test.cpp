@@ -72,6 +72,7 @@ TEST_F(ProbeReportTest, TellsWhereTheClockCanBeAskedOrWhyNot) {
   clocks_.address = "10.0.0.1";
   clocks_.port = 40000;
   clocks_.stamps = spool::kStampReceive | spool::kStampSend;
+  clocks_.hears_itself = true;
   clocks_.clocksource = "tsc";
   clocks_.is_wall_known = clocks_.is_wall_synchronised = true;
   clocks_.wall_bound_ns = 250'000;
@@ -80,6 +81,12 @@ TEST_F(ProbeReportTest, TellsWhereTheClockCanBeAskedOrWhyNot) {
   EXPECT_EQ(clock["stamps"], (json{"receive", "send"}));
   EXPECT_EQ(clock["wall_bound_ns"], 250'000);
   EXPECT_TRUE(clock["notes"].empty());
+  clocks_.hears_itself = false;
+  clocks_.remark = "NCCL_SOCKET_IFNAME=eth9 names no interface";
+  clock = report(nullptr, nullptr)["clock"];
+  EXPECT_EQ(clock["stamps"], json::array()) << "stamps of packets that went nowhere";
+  EXPECT_EQ(clock["hears_itself"], false);
+  EXPECT_EQ(clock["notes"][0]["text"], clocks_.remark);
   clocks_ = {};
   clocks_.reason = "no network interface";
   clock = report(nullptr, nullptr)["clock"];
@@ -91,15 +98,24 @@ TEST_F(ProbeReportTest, TellsWhereTheClockCanBeAskedOrWhyNot) {
 
 TEST_F(ProbeReportTest, TellsWhoAnsweredAtAMeeting) {
   EXPECT_TRUE(report(nullptr, nullptr)["clock"]["meeting"].is_null());
-  const ClockMeeting meeting{3, {{"n2", "10.0.0.2", 96, 95, 61'500}}, ""};
+  ClockMeeting meeting{3, {{"n2", "10.0.0.2", 96, 95, 61'500}}, "", false};
   const json told = json::parse(probe_report({nullptr, nullptr, &clocks_, &meeting}, "n1", 0, &clock_));
   const json& met = told["clock"]["meeting"];
   EXPECT_EQ(met["n_others"], 3);
+  EXPECT_EQ(met["is_anothers"], false);
   EXPECT_EQ(met["reason"], "");
   ASSERT_EQ(met["nodes"].size(), 1U);
   EXPECT_EQ(met["nodes"][0]["host"], "n2");
   EXPECT_EQ(met["nodes"][0]["n_answered"], 95);
   EXPECT_EQ(met["nodes"][0]["round_trip_ns"], 61'500);
+}
+
+TEST_F(ProbeReportTest, OfAnothersMeetingAndOfTheClockThatOneTells) {
+  ClockMeeting meeting;
+  meeting.is_anothers = true;
+  const json told = json::parse(probe_report({nullptr, nullptr, nullptr, &meeting}, "n1", 0, &clock_))["clock"];
+  EXPECT_EQ(told["meeting"]["is_anothers"], true);
+  EXPECT_EQ(told["notes"], json::array());
 }
 
 TEST_F(ProbeReportTest, WhatIsNotThereHasItsReason) {
