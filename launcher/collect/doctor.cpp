@@ -53,9 +53,10 @@ Status judge(const std::string& program, int status, unsigned limit_s) {
 
 }  // namespace
 
-Result<std::string> ask_sampler(const std::string& program, const std::string& meeting_folder, unsigned limit_s) {
+Result<std::string> ask_sampler(const std::string& program, const DoctorOptions& options, unsigned limit_s) {
   std::vector<std::string> command = {program, "--probe"};
-  if (!meeting_folder.empty()) command.push_back("--clock-meet=" + meeting_folder);
+  if (!options.meeting_folder.empty()) command.push_back("--clock-meet=" + options.meeting_folder);
+  if (!options.clock_ports.empty()) command.push_back("--clock-port=" + options.clock_ports);
   const std::vector<char*> words = exec_words(command);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return fail_errno(ErrorCode::kNodeNotReady, "cannot make a pipe");

@@ -5,11 +5,12 @@
 #include <string>
 
 #include "agent/base/result.h"
+#include "launcher/collect/options.h"
 
 namespace jaxprof::launcher {
 
-// What `program --probe` writes to its standard output, with --clock-meet `meeting_folder` if that is not "".
-// kNodeNotReady, with the reason, if it cannot be started, fails, or has not ended after `limit_s`.
-Result<std::string> ask_sampler(const std::string& program, const std::string& meeting_folder, unsigned limit_s);
+// What `program --probe` writes to its standard output, with what `options` say of clocks. kNodeNotReady, with the
+// reason, if it cannot be started, fails, or has not ended after `limit_s`.
+Result<std::string> ask_sampler(const std::string& program, const DoctorOptions& options, unsigned limit_s);
 
 }  // namespace jaxprof::launcher

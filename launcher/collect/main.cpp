@@ -76,14 +76,14 @@ Status collect(const CollectOptions& options) {
 
 constexpr unsigned kSamplerLimit_s = 90;  // it waits half a minute for GPUs
 
-Status examine_node(const Invocation& invocation) {
+Status examine_node(const DoctorOptions& options) {
   const auto program = find_sampler(own_program_path(), Env());
   if (!program) return tl::unexpected(program.error());
-  const auto probe = ask_sampler(*program, invocation.meeting_folder, kSamplerLimit_s);
+  const auto probe = ask_sampler(*program, options, kSamplerLimit_s);
   if (!probe) return tl::unexpected(probe.error());
   const auto report = report_node(*probe);
   if (!report) return tl::unexpected(report.error());
-  if (auto printed = print(invocation.is_json ? *probe : report->text); !printed) return printed;
+  if (auto printed = print(options.is_json ? *probe : report->text); !printed) return printed;
   if (!report->is_fit) return fail(ErrorCode::kNodeNotReady, "not all of this node can be recorded");
   return {};
 }
@@ -96,7 +96,7 @@ Status run(std::vector<std::string> arguments) {
     case Command::kCollect:
       return collect(invocation->collect);
     case Command::kDoctor:
-      return examine_node(*invocation);
+      return examine_node(invocation->doctor);
     case Command::kText:
       return print(invocation->text);
   }

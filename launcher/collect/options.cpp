@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "agent/contract/port_range.h"
+
 namespace jaxprof::launcher {
 namespace {
 
@@ -24,7 +26,7 @@ CLI::App* add_collect(CLI::App* app, CollectOptions* options) {
   return collect;
 }
 
-CLI::App* add_doctor(CLI::App* app, Invocation* invocation) {
+void add_doctor(CLI::App* app, DoctorOptions* options) {
   CLI::App* doctor = app->add_subcommand(
       "doctor",
       "Says what could be recorded of this node's network ports, GPUs and clock: what there is, where and how often "
@@ -32,16 +34,19 @@ CLI::App* add_doctor(CLI::App* app, Invocation* invocation) {
       "is read, and why not in a better way. It takes up to half a minute where GPUs have to be set up first. On all "
       "nodes:\n"
       "  srun -N$SLURM_JOB_NUM_NODES -n$SLURM_JOB_NUM_NODES -l jaxprof doctor");
-  doctor->add_flag("--json", invocation->is_json, "as JSON");
+  doctor->add_flag("--json", options->is_json, "as JSON");
   doctor
-      ->add_option("--meet", invocation->meeting_folder,
+      ->add_option("--meet", options->meeting_folder,
                    "a folder that all nodes see: stay for six seconds, and ask the clocks of up to five other nodes "
                    "that were started with it too")
       ->type_name("DIR");
+  doctor
+      ->add_option("--clock-port", options->clock_ports,
+                   "the UDP ports that may be taken for that, as of jaxprof-exec: up to five (default: any)")
+      ->type_name("LO-HI");
   doctor->footer(
       "Exit status: 0 all that is listed can be recorded; 2 usage; 5 output not written; 6 something that is listed\n"
       "cannot be recorded, or a node that came does not answer (rows that begin with FAULT).");
-  return doctor;
 }
 
 }  // namespace
@@ -52,7 +57,7 @@ Result<Invocation> parse_invocation(std::vector<std::string> arguments) {
   app.set_version_flag("--version", "jaxprof " JAXPROF_VERSION);
   app.require_subcommand(1);
   const CLI::App* collect = add_collect(&app, &invocation.collect);
-  add_doctor(&app, &invocation);
+  add_doctor(&app, &invocation.doctor);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
     app.parse(std::move(arguments));
@@ -64,6 +69,10 @@ Result<Invocation> parse_invocation(std::vector<std::string> arguments) {
     return invocation;
   } catch (const CLI::ParseError& error) {
     return fail(ErrorCode::kUsage, std::string(error.what()) + " (--help lists the options)");
+  }
+  const std::string& ports = invocation.doctor.clock_ports;
+  if (!ports.empty() && !parse_port_span(ports)) {
+    return fail(ErrorCode::kUsage, "--clock-port " + ports + ": not a range of ports such as 40000-40099");
   }
   invocation.command = collect->parsed() ? Command::kCollect : Command::kDoctor;
   return invocation;

@@ -15,14 +15,19 @@ struct CollectOptions {
   bool is_dry_run = false;
 };
 
+struct DoctorOptions {
+  bool is_json = false;        // print what the sampler said, as it is
+  std::string meeting_folder;  // where it meets other nodes'; "": nowhere
+  std::string clock_ports;     // LO-HI; "": any
+};
+
 enum class Command { kCollect, kDoctor, kText };
 
 struct Invocation {
   Command command = Command::kText;
-  std::string text;            // kText: to be printed, and nothing else is to be done (help, version)
-  CollectOptions collect;      // kCollect
-  bool is_json = false;        // kDoctor: print what the sampler said, as it is
-  std::string meeting_folder;  // kDoctor: where it meets other nodes'; "": nowhere
+  std::string text;        // kText: to be printed, and nothing else is to be done (help, version)
+  CollectOptions collect;  // kCollect
+  DoctorOptions doctor;    // kDoctor
 };
 
 // `arguments` without the program's name. kUsage for every fault.

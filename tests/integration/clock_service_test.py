@@ -4,6 +4,7 @@ they ask with stays theirs, and no job notices.  The nodes are network namespace
 own, so that all of them have one clock: whatever was measured can be checked.
 """
 
+import os
 import random
 import shutil
 import stat
@@ -23,6 +24,9 @@ TOKEN_BYTES = 32
 N_KILLS = 12
 LONGEST_LIFE_S = 0.6
 SEED = 20261130
+PASSING = (42000, 42009)
+DEAD_ENDPOINT = ("jaxprof-clock-endpoint-1\nhost=n4\nboot={boot_id}\nnetns=1\nnonce=2\naddress={address}\nport=9\n"
+                 "interface=eth0\nclocksource=tsc\nstamps=0\nstart=1\nend\n")
 
 
 def spool_of(node, segment=0):
@@ -185,6 +189,55 @@ class Service(Nodes):
         self.assertEqual(bool(lonely.bursts_with(n3.boot_id)),
                          not any(silent in note["text"] for note in lonely.notes),
                          "what did not answer in time is in a note")
+
+
+class Doctors(Nodes):
+    """jaxprof doctor on nodes behind firewalls."""
+
+    def start_doctor(self, node, *options):
+        process = tools.start(*node.words(tools.BIN / "jaxprof", "doctor", *options))
+        self.addCleanup(process.kill)
+        return process
+
+    def clock_rows(self, process):
+        ended = tools.finish(process)
+        self.assert_status(ended, 0)
+        return [line for line in ended.out.splitlines() if line[6:11] == "clock"]
+
+    def test_several_of_a_node_meet_through_the_ports_that_pass(self):
+        if not shutil.which("nft"):
+            tools.require("nft", False, "there is no nft")
+        met = self.nodes[:2]
+        for node in met:
+            node.drop_udp_but(*PASSING)
+            self.addCleanup(node.let_udp_pass)
+        Path("meet").mkdir()
+        options = ("--meet", "meet", "--clock-port", "-".join(map(str, PASSING)))
+        # A place of one that was killed, long ago.
+        dead = Path("meet/clock")
+        dead.mkdir(mode=0o700)
+        endpoint = dead / f"{self.nodes[3].boot_id}.1.2.endpoint"
+        endpoint.write_text(DEAD_ENDPOINT.format(boot_id=self.nodes[3].boot_id, address=self.nodes[3].address))
+        os.utime(endpoint, (time.time() - 60,) * 2)
+        doctors = {node: [self.start_doctor(node, *options) for _ in range(3)] for node in met}
+        for node, other in (met, met[::-1]):
+            rows = [self.clock_rows(doctor) for doctor in doctors[node]]
+            answers = [row for row in sum(rows, []) if "questions answered" in row]
+            self.assertEqual(len(answers), 1, rows)
+            self.assertRegex(answers[0], rf"^ok    clock {other.name} \({other.address}\): [1-9]\d* of ")
+            self.assertEqual(len([row for row in sum(rows, []) if "another doctor of this node meets" in row]), 2, rows)
+        self.assertEqual(list(Path("meet").iterdir()), [])
+
+    def test_a_node_that_does_not_hear_itself_is_told_of(self):
+        if not shutil.which("nft"):
+            tools.require("nft", False, "there is no nft")
+        node = self.nodes[2]
+        node.drop_udp()
+        self.addCleanup(node.let_udp_pass)
+        row, = self.clock_rows(self.start_doctor(node))
+        self.assertTrue(row.startswith(f"note  clock eth0 {node.address}: "), row)
+        self.assertIn("its own test packets do not come back", row)
+        self.assertNotIn("kernel stamps", row)
 
 
 class Jobs(Nodes):

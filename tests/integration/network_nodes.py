@@ -75,6 +75,9 @@ class Node:
     def drop_udp(self):
         self.run("nft", DROP_UDP)
 
+    def drop_udp_but(self, low, high):
+        self.run("nft", f"{DROP_UDP}; insert rule inet jx in udp dport {low}-{high} accept")
+
     def let_udp_pass(self):
         self.run("nft", "flush", "ruleset")
 
