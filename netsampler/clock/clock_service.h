@@ -22,8 +22,7 @@ struct ClockSettings {
   std::string no_probing;
   std::string rank0_mark;  // a file that says that rank 0 is on this node; "" it is not
   RawClock raw_ns;         // CLOCK_MONOTONIC_RAW; null: the system's
-  std::int64_t retry_ns =
-      30'000'000'000;  // after what was in the way of probing: a job that had the ports may have ended
+  std::int64_t retry_ns = 30'000'000'000;  // what was in the way of probing may be gone then: a job that had the ports
 };
 
 // Called by the thread that writes the spool.
