@@ -20,8 +20,8 @@ namespace jaxprof::netsampler {
 struct ClockSettings {
   std::optional<ProbingSettings> probing;  // none: `no_probing` says why other nodes are not asked
   std::string no_probing;
-  std::string rank0_mark;  // a file that says that rank 0 is on this node; "" it is not
-  RawClock raw_ns;         // CLOCK_MONOTONIC_RAW; null: the system's
+  std::string rank0_mark;                  // a file that says that rank 0 is on this node; "" it is not
+  RawClock raw_ns;                         // CLOCK_MONOTONIC_RAW; null: the system's
   std::int64_t retry_ns = 30'000'000'000;  // what was in the way of probing may be gone then: a job that had the ports
 };
 
