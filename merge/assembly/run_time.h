@@ -1,6 +1,6 @@
-// When something happened, in words: the wall clock as the axis has it, to look it up in other logs, and how long after the run's first
-// stamp, to find it in the run. Findings are written before the run's tables are complete, so the first stamp is taken
-// from the spools' anchors.
+// When something happened, in words: the wall clock as the axis has it, to look it up in other logs, and how long after
+// the run's first stamp, to find it in the run. Findings are written before the run's tables are complete, so the first
+// stamp is taken from the spools' anchors.
 #pragma once
 
 #include <cstdint>

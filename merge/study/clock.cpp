@@ -87,7 +87,8 @@ Row row_of(const RunTables& run, std::size_t i) {
 
 std::vector<Column> columns(const RunTables& run) {
   const auto& reasons = run.clock_nodes.reason;
-  const bool hides_reasons = std::all_of(reasons.begin(), reasons.end(), [](StringId id) { return id == StringId::kEmpty; });
+  const bool hides_reasons =
+      std::all_of(reasons.begin(), reasons.end(), [](StringId id) { return id == StringId::kEmpty; });
   return {{"node", "node"},
           {"method", "method"},
           {"wall_offset_ns", "wall clock", Unit::kTimeNs},
