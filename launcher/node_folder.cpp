@@ -10,17 +10,27 @@
 #include "agent/contract/run_layout.h"
 
 namespace jaxprof::launcher {
+namespace {
+
+constexpr int kAttempts = 10;
+
+}  // namespace
 
 bool make_node_folder(const std::string& path, uid_t uid) {
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return false;
-  struct stat status {};
-  return lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == uid;
+  // The observer of another run on the node takes a folder without tasks for a dead run's, and this one has none yet.
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return false;
+    struct stat status {};
+    if (lstat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode) && status.st_uid == uid;
+    if (errno != ENOENT) return false;
+  }
+  return false;
 }
 
 std::optional<NodeFolder> NodeFolder::join(const std::string& path, uid_t uid, pid_t pid) {
   const std::string own_file = run_layout::node_task_path(path, pid);
   // The last of the others may be taking the folder away just now, or the new file for a dead task's.
-  for (int attempt = 0; attempt < 10; ++attempt) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (!make_node_folder(path, uid)) return std::nullopt;
     auto lock = try_lock(own_file, Missing::kCreate);
     if (lock && lock->is_held()) return NodeFolder(path, own_file, std::move(*lock));
