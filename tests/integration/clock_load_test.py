@@ -13,7 +13,7 @@ import clock_truth
 import network_nodes as nodes
 import run_tools as tools
 import skewed_nodes
-from node_spool import NodeSpool
+from clock_spool import NodeSpool
 from run_file import RunFile
 from skewed_job import FASTEST_PPB, LONGEST_OFFSET_NS, SECOND, Skew, seed
 

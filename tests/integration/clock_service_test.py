@@ -14,7 +14,7 @@ from pathlib import Path
 
 import network_nodes as nodes
 import run_tools as tools
-from node_spool import (CLIENT_RECEIVE_RAW, CLIENT_SEND_RAW, END, PERIODIC, SERVER_RECEIVE_RAW, SERVER_SEND_RAW, START,
+from clock_spool import (CLIENT_RECEIVE_RAW, CLIENT_SEND_RAW, END, PERIODIC, SERVER_RECEIVE_RAW, SERVER_SEND_RAW, START,
                         NodeSpool)
 from run_tools import wait_until
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import observed_nodes as nodes
 import run_tools as tools
 import ticks
-from node_spool import NodeSpool
+from clock_spool import NodeSpool
 from run_file import RunFile
 from run_tools import wait_until
 
