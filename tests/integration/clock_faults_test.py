@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What may go wrong with clocks in mid-run, against the truth: observers that are killed at any instant, and a raw clock
-that jumps. The run file is right about every event all the same, or says that it is not. JAXPROF_LONG=1 takes a minute
+that jumps. The run file is right about every event all the same, or says that it is not. JAXPROF_FULL=1, as tests/run.sh --full sets it, takes a minute
 each.
 """
 
@@ -31,7 +31,7 @@ def observer_of(node):
 class Kills(SkewedJobCase):
     """Observers that are killed at random instants, and the ones that take over."""
 
-    SECONDS = 60 if IS_LONG else 20
+    SECONDS = 60 if IS_LONG else 14
     N_KILLS = 8
 
     @classmethod

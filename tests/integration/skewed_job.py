@@ -16,7 +16,7 @@ from run_file import RunFile
 from skewed_nodes import Skew
 
 SECOND = 1_000_000_000
-IS_LONG = bool(os.environ.get("JAXPROF_LONG"))
+IS_LONG = bool(os.environ.get("JAXPROF_FULL"))
 MOST_WRONG_NS = 10_000  # on any machine; on an idle one errors are tens of ns
 PERIOD_US = 40_000
 LONGEST_OFFSET_NS = 5 * 3600 * SECOND
