@@ -44,18 +44,18 @@ std::uint32_t slowest_allowed_ns(std::span<const ClockReading> readings) {
                                                                    : UINT32_MAX;
 }
 
-// Of readings that are close together the quickest.
-std::vector<ClockReading> apart(const std::vector<ClockReading>& sorted) {
-  std::vector<ClockReading> kept;
-  kept.reserve(sorted.size());
-  for (const ClockReading& reading : sorted) {
-    if (kept.empty() || reading.raw_ns - kept.back().raw_ns >= kShortestGapNs) {
-      kept.push_back(reading);
-    } else if (reading.bracket_ns < kept.back().bracket_ns) {
-      kept.back() = reading;
+// Leaves of readings that are close together the quickest.
+void keep_apart(std::vector<ClockReading>* sorted) {
+  std::size_t kept = 0;
+  for (const ClockReading& reading : *sorted) {
+    ClockReading& last = (*sorted)[kept == 0 ? 0 : kept - 1];
+    if (kept == 0 || reading.raw_ns - last.raw_ns >= kShortestGapNs) {
+      (*sorted)[kept++] = reading;
+    } else if (reading.bracket_ns < last.bracket_ns) {
+      last = reading;
     }
   }
-  return kept;
+  sorted->resize(kept);
 }
 
 // Plausible readings that were quick, by time and some way apart.
@@ -72,7 +72,8 @@ std::vector<ClockReading> put_in_order(std::span<const ClockReading> readings) {
     return a.bracket_ns != b.bracket_ns ? a.bracket_ns < b.bracket_ns : a.wall_ns < b.wall_ns;
   };
   if (!std::is_sorted(sorted.begin(), sorted.end(), is_before)) std::sort(sorted.begin(), sorted.end(), is_before);
-  return apart(sorted);
+  keep_apart(&sorted);
+  return sorted;
 }
 
 }  // namespace
