@@ -27,13 +27,32 @@ class ClockFindings {
       : sources_(sources), run_(run), diagnostics_(diagnostics) {}
 
   void add_all() {
+    collect_burst_times();
     for (std::uint32_t node = 0; node < sources_.nodes.size(); ++node) add_node(node);
+    if (const std::uint64_t n = sources_.run_clocks.unknown_bursts(); n > 0) {
+      diagnostics_->add(
+          Severity::kInfo, "clock.unpaired", {}, n,
+          counted(n, "burst") + " of probes could not be used: the other node left no readings of its clock");
+    }
     for (std::size_t row = 0; row < runfile::n_rows(run_.clock_links); ++row) add_link(row);
     for (std::size_t row = 0; row < runfile::n_rows(run_.clock_steps); ++row) add_step(row);
     if (!run_.clock_audit.reference.empty()) add_audit();
   }
 
  private:
+  // When the clock of each scale was compared with any other, on the axis.
+  void collect_burst_times() {
+    const clock::ClockSolution& solution = sources_.run_clocks.solution();
+    burst_times_.resize(sources_.run_clocks.scales().size());
+    for (const clock::BurstInterval& burst : solution.bursts) {
+      const clock::LinkSolution& link = solution.links[burst.link];
+      if (burst.is_rejected || solution.nodes[link.a].knots.empty()) continue;
+      const std::int64_t time_ns = sources_.run_clocks.axis_ns(link.a, burst.raw_ns);
+      burst_times_[link.a].push_back(time_ns);
+      burst_times_[link.b].push_back(time_ns);
+    }
+  }
+
   // Did any node set out to compare clocks?
   bool was_asked_for() const {
     return std::any_of(sources_.observers.begin(), sources_.observers.end(),
@@ -77,12 +96,9 @@ class ClockFindings {
     const std::size_t end = run_.clock_model_offset[node + 1];
     const std::int64_t scale = sources_.run_clocks.nodes()[node].scale;
     if (scale < 0 || node == sources_.run_clocks.reference_node() || first == end) return;
-    std::vector<std::int64_t> times = {model.time_ns[first], model.time_ns[end - 1]};
-    for (const clock::BurstInterval& burst : sources_.run_clocks.solution().bursts) {
-      const clock::LinkSolution& link = sources_.run_clocks.solution().links[burst.link];
-      const bool is_own = link.a == scale || link.b == scale;
-      if (is_own && !burst.is_rejected) times.push_back(sources_.run_clocks.axis_ns(link.a, burst.raw_ns));
-    }
+    std::vector<std::int64_t> times = burst_times_[static_cast<std::size_t>(scale)];
+    times.push_back(model.time_ns[first]);
+    times.push_back(model.time_ns[end - 1]);
     std::sort(times.begin(), times.end());
     std::int64_t gap_ns = 0;
     for (std::size_t i = 1; i < times.size(); ++i) gap_ns = std::max(gap_ns, times[i] - times[i - 1]);
@@ -158,6 +174,7 @@ class ClockFindings {
   const RunSources& sources_;
   const RunTables& run_;
   Diagnostics* diagnostics_;
+  std::vector<std::vector<std::int64_t>> burst_times_;  // by scale
 };
 
 }  // namespace

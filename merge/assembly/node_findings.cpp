@@ -65,7 +65,7 @@ class ObserverFindings {
 
   void add_damage() {
     const spool::SpoolHealth& health = trace_.health();
-    const std::uint64_t damaged = trace_.damaged_blocks() + losses_.damaged_blocks;
+    const std::uint64_t damaged = trace_.damaged_blocks() + losses_.damaged_blocks + trace_.clock().for_each({});
     if (health.skipped_bytes > 0 || health.lost_blocks > 0 || damaged > 0) {
       add(Severity::kError, "node.damaged", damaged + health.lost_blocks + health.skipped_stretches,
           "has a spool with " + counted(damaged, "damaged block") + ", " +

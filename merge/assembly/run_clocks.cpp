@@ -61,6 +61,12 @@ void note_source_changes(const rundir::NodeTrace& trace, std::uint32_t scale, cl
   }
 }
 
+// It took part, and saw nobody.
+bool found_nobody(const rundir::NodeTrace* last) {
+  if (last == nullptr || last->clock().services().empty()) return false;
+  return last->clock().services().back().reason.empty() && last->clock().peers().empty();
+}
+
 std::string why_no_probes(const rundir::NodeTrace* last) {
   if (last == nullptr) return "it had no observer";
   const auto& services = last->clock().services();
@@ -235,10 +241,9 @@ void RunClocks::align_nodes(const std::vector<SourceObserver>& observers) {
       alignment.bound_ns = is_bounded ? care_[node].bound_ns + care_[reference_node_].bound_ns : kUnknown;
       alignment.reason = why_no_probes(last_observer[node]);
       // Nobody finds a reference that does not take part: then that is the cause, whatever it looks like from here.
-      const std::string reason = why_no_probes(last_observer[reference_node_]);
-      const bool has_own_reason = alignment.reason.find("found no other") == std::string::npos;
-      if (!has_models_ && !has_own_reason && reason != alignment.reason) {
-        alignment.reason = "the reference took no part: " + reason;
+      const rundir::NodeTrace* reference = last_observer[reference_node_];
+      if (!has_models_ && found_nobody(last_observer[node]) && !found_nobody(reference)) {
+        alignment.reason = "the reference took no part: " + why_no_probes(reference);
       }
     }
     if (alignment.scale < 0 || last_observer[node] == nullptr) continue;

@@ -339,6 +339,28 @@ TEST_F(RunClocksTest, TheReferenceHasOneLineForTheWholeRun) {
   EXPECT_EQ(run.clock_model.raw_ns[1], kFirst.raw(kRunSeconds * kSecond)) << "rounded times far apart make no rate";
 }
 
+TEST_F(RunClocksTest, ProbesOfANodeWhoseSpoolIsLostAreCounted) {
+  add_rank(kFirst, 0, 2, {kSecond});
+  add_rank(kSecondNode, 1, 2, {kSecond});
+  observer_of(kFirst).write(state());
+  NodeSpool second = observer_of(kSecondNode);
+  second.clock_service();
+  probe(&second, 0, kSecondNode, kFirst);
+  probe(&second, 1, kSecondNode, kThird, 7);
+  second.write(state());
+  const RunTables run = assemble();
+  EXPECT_THAT(findings(run, "clock.unpaired"), ElementsAre(HasSubstr("7 bursts of probes could not be used")));
+  EXPECT_EQ(run.clock_nodes.method[1], ClockMethod::kUdpKernelStamps);
+}
+
+TEST_F(RunClocksTest, ADamagedClockBlockIsTold) {
+  add_rank(kFirst, 0, 1, {kSecond});
+  NodeSpool first = observer_of(kFirst);
+  first.damage_clock();
+  first.write(state());
+  EXPECT_THAT(findings(assemble(), "node.damaged"), ElementsAre(HasSubstr("1 damaged block")));
+}
+
 TEST_F(RunClocksTest, WithoutProbesNothingIsSaidOfThem) {
   add_rank(kFirst, 0, 2, {kSecond});
   add_rank(kSecondNode, 1, 2, {kSecond});

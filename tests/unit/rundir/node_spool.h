@@ -72,6 +72,8 @@ class NodeSpool {
   void clock_peer(std::uint32_t peer, const std::string& host);
   void clock_readings(const std::vector<spool::ClockReading>& readings);
   void clock_burst(const spool::ProbeBurst& burst);
+  // From here on the clock block is no sections.
+  void damage_clock() { clock_.push_back(0x7f); }
 
   // What was added since the last one becomes a block of its own.
   void end_block();
