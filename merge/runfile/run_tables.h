@@ -18,7 +18,7 @@
 #include "merge/runfile/clock_tables.h"
 #include "merge/runfile/counter_table.h"
 #include "merge/runfile/enums.h"
-#include "merge/runfile/gpu_tables.h"
+#include "merge/runfile/event_tables.h"
 #include "merge/runfile/string_table.h"
 
 namespace jaxprof::runfile {
@@ -201,111 +201,6 @@ struct CommMemberTable {  // in order of communicator rank
   std::vector<std::int32_t> member_device;
 };
 
-// /events/nvtx, ordered by (process, start_ns).
-struct NvtxTable {
-  std::vector<std::int64_t> start_ns;
-  std::vector<std::int64_t> dur_ns;
-  std::vector<StringId> name;
-  std::vector<StringId> domain;
-  std::vector<std::uint64_t> tid;
-  std::vector<std::uint16_t> depth;
-  std::vector<std::uint64_t> parent;
-  std::vector<std::int64_t> payload;
-  std::vector<double> payload_f64;
-  std::vector<StringId> category;
-  std::vector<NvtxKind> kind;
-  std::vector<std::uint16_t> flags;
-};
-
-// /steps, ordered by (process, start_ns).
-struct StepTable {
-  std::vector<std::int64_t> step;
-  std::vector<std::uint32_t> process;
-  std::vector<std::uint64_t> tid;
-  std::vector<std::int64_t> start_ns;
-  std::vector<std::int64_t> dur_ns;
-  std::vector<StepSource> source;
-};
-
-// /events/nccl, ordered by (process, start_ns): one row a call, plus the P2P rows that make up a call.
-struct NcclTable {
-  std::vector<std::int64_t> start_ns;
-  std::vector<std::int64_t> enqueue_ns;
-  std::vector<std::int64_t> end_api_ns;
-  std::vector<std::int64_t> gpu_start_ns;
-  std::vector<std::int64_t> gpu_dur_ns;
-  std::vector<std::uint32_t> comm;
-  std::vector<std::int32_t> comm_rank;
-  std::vector<std::int32_t> device;
-  std::vector<std::uint64_t> seq;
-  std::vector<Coll> coll;
-  std::vector<StringId> api;
-  std::vector<Dtype> dtype;
-  std::vector<Redop> redop;
-  std::vector<Algo> algo;
-  std::vector<Proto> proto;
-  std::vector<std::uint8_t> channels;
-  std::vector<std::uint64_t> count;
-  std::vector<std::uint64_t> bytes;
-  std::vector<std::uint64_t> size_bytes;
-  std::vector<std::int32_t> root;
-  std::vector<std::int32_t> peer;
-  std::vector<std::uint64_t> group;
-  std::vector<std::uint64_t> parent;
-  std::vector<std::uint64_t> tid;
-  std::vector<std::uint32_t> stream;
-  std::vector<std::uint8_t> graph;
-  std::vector<NcclSource> src;
-  std::vector<std::uint16_t> flags;
-  std::vector<std::uint64_t> instance;
-  std::vector<std::uint64_t> capture;
-  std::vector<std::uint64_t> replay;
-  std::vector<Timing> timing;
-  std::vector<JoinPath> path;
-};
-
-// Bits of NcclTable::flags.
-inline constexpr std::uint16_t kCallOnSeveralGpus = 1;  // its group's work is, and nothing tells which is the call's
-
-// Bits of CollectiveTable::flags.
-inline constexpr std::uint16_t kInstancePartial = 1;   // n_seen < n_ranks
-inline constexpr std::uint16_t kInstanceGrouped = 2;   // a member ran in one kernel with other calls
-inline constexpr std::uint16_t kInstanceMismatch = 4;  // members disagree on type, size or reduction
-// Members are on several nodes, and their clocks cannot tell who was first and last: they are apart by no more than
-// three sigma, or nobody knows how far the clocks are.
-inline constexpr std::uint16_t kInstanceUnresolved = 8;
-inline constexpr std::uint16_t kInstanceCertain = 16;  // members are apart by more than the clocks can be
-
-// /collectives, ordered by (comm, seq, coll, capture, replay): one row a matched instance; its members' rows of
-// /events/nccl are [member_offset[i], member_offset[i + 1]) of event_row, in order of communicator rank.
-struct CollectiveTable {
-  std::vector<std::uint32_t> comm;
-  std::vector<std::uint64_t> seq;
-  std::vector<Coll> coll;
-  std::vector<Dtype> dtype;
-  std::vector<Algo> algo;
-  std::vector<Proto> proto;
-  std::vector<std::uint64_t> size_bytes;
-  std::vector<std::uint32_t> n_ranks;
-  std::vector<std::uint32_t> n_seen;
-  std::vector<std::int64_t> first_enqueue_ns;
-  std::vector<std::int64_t> last_enqueue_ns;
-  std::vector<std::int32_t> last_member;
-  std::vector<std::int64_t> first_start_ns;
-  std::vector<std::int64_t> last_start_ns;
-  std::vector<std::int64_t> first_end_ns;
-  std::vector<std::int64_t> last_end_ns;
-  std::vector<std::uint16_t> flags;
-  std::vector<std::uint64_t> capture;
-  std::vector<std::uint64_t> replay;
-  std::vector<std::int32_t> last_arrival;
-  std::vector<double> clock_sigma_ns;
-  std::vector<double> clock_bound_ns;
-};
-struct CollectiveMemberTable {
-  std::vector<std::uint64_t> event_row;
-};
-
 // /diagnostics: what went wrong or is missing, with its cause.
 struct DiagnosticTable {
   std::vector<Severity> severity;
@@ -318,7 +213,7 @@ struct DiagnosticTable {
 };
 
 // The offsets have one element more than what they partition; {0} when that is empty.
-struct RunTables {
+struct RunTables : EventTables {
   RunAttributes attributes;
   StringTable strings;
   TaskTable tasks;
@@ -330,32 +225,19 @@ struct RunTables {
   CommTable comms;
   std::vector<std::uint64_t> comm_member_offset{0};
   CommMemberTable comm_members;
-  NvtxTable nvtx;
   std::vector<std::uint64_t> nvtx_process_offset{0};
-  NcclTable nccl;
   std::vector<std::uint64_t> nccl_process_offset{0};
-  KernelTable kernels;
   std::vector<std::uint64_t> kernel_process_offset{0};
-  MemopTable memops;
   std::vector<std::uint64_t> memop_process_offset{0};
-  ApiTable api;
   std::vector<std::uint64_t> api_process_offset{0};
-  OverheadTable overhead;
   std::vector<std::uint64_t> overhead_process_offset{0};
-  GraphTable graphs;
   std::vector<std::uint64_t> graph_process_offset{0};
-  SyncTable syncs;
   std::vector<std::uint64_t> sync_process_offset{0};
-  CudaEventTable cuda_events;
   std::vector<std::uint64_t> cuda_event_process_offset{0};
   LaunchConfigTable launch_configs;
-  NcclWorkTable nccl_work;
   SegmentTable segments;
-  StepTable steps;
   std::vector<std::uint64_t> step_process_offset{0};
-  CollectiveTable collectives;
   std::vector<std::uint64_t> collective_member_offset{0};
-  CollectiveMemberTable collective_members;
   DiagnosticTable diagnostics;
   ClockNodeTable clock_nodes;
   ClockLinkTable clock_links;

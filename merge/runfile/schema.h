@@ -300,6 +300,24 @@ void for_each_table(Run& run, auto&& visit) {
   visit(run.clock_audit);
 }
 
+// The tables of events alone, in the same order.
+template <Is<EventTables> Events>
+void for_each_event_table(Events& events, auto&& visit) {
+  visit(events.nvtx);
+  visit(events.nccl);
+  visit(events.kernels);
+  visit(events.memops);
+  visit(events.api);
+  visit(events.overhead);
+  visit(events.graphs);
+  visit(events.syncs);
+  visit(events.cuda_events);
+  visit(events.nccl_work);
+  visit(events.steps);
+  visit(events.collectives);
+  visit(events.collective_members);
+}
+
 // Calls visit(OffsetSpec, std::vector<std::uint64_t>& offset, n_parts, n_rows): what the offsets must agree with.
 template <Is<RunTables> Run>
 void for_each_offset(Run& run, auto&& visit) {
