@@ -1,6 +1,10 @@
 #include "merge/assembly/assemble_run.h"
 
-#include "agent/base/clocks.h"
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
 #include "merge/assembly/clock_findings.h"
 #include "merge/assembly/clock_tables.h"
 #include "merge/assembly/counter_tables.h"
@@ -9,27 +13,61 @@
 #include "merge/assembly/job_tables.h"
 #include "merge/assembly/node_findings.h"
 #include "merge/assembly/node_samples.h"
+#include "merge/assembly/run_epoch.h"
 #include "merge/assembly/run_sources.h"
 #include "merge/runfile/table_rows.h"
 
 namespace jaxprof::assembly {
+namespace {
+
+std::vector<std::size_t> all_processes(const RunSources& sources) {
+  std::vector<std::size_t> processes(sources.processes.size());
+  std::iota(processes.begin(), processes.end(), std::size_t{0});
+  return processes;
+}
+
+Status assemble(const RunSources& sources, const Room& room, PartSource* parts, EventSink* sink, AssembledRun* run) {
+  runfile::RunTables& tables = run->tables;
+  Diagnostics diagnostics;
+  const std::int64_t epoch_ns = epoch_of(sources);
+  fill_job_tables(sources, &tables, &diagnostics);
+  fill_clock_tables(sources, &tables);
+  auto filled = fill_event_tables(sources, room, epoch_ns, parts, sink, &tables, &diagnostics);
+  if (!filled) return filled;
+  const NodeSamples samples = survey_samples(sources);
+  fill_counter_tables(sources, samples, &tables);
+  diagnose_nodes(sources, samples, tables, &diagnostics);
+  diagnose_clocks(sources, tables, &diagnostics);
+  runfile::fill_empty_offsets(tables);
+  shift_to_epoch(epoch_ns, &tables);
+  tables.attributes.created_unix_ns = end_of(sources);
+  write_findings(diagnostics, &tables);
+  run->is_partial = diagnostics.is_partial();
+  return {};
+}
+
+}  // namespace
+
+Result<AssembledRun> assemble_run(const RunSources& sources, const Room& room, PartSource* parts, EventSink* sink) {
+  AssembledRun run;
+  if (auto done = assemble(sources, room, parts, sink, &run); !done) return tl::unexpected(std::move(done.error()));
+  return run;
+}
+
+Result<AssembledRun> assemble_run(rundir::FoundRun found, const Room& room, EventSink* sink) {
+  const RunSources sources = open_sources(std::move(found));
+  LocalParts parts(sources, all_processes(sources), room.n_threads, room.budget_bytes);
+  return assemble_run(sources, room, &parts, sink);
+}
 
 AssembledRun assemble_run(rundir::FoundRun found) {
   const RunSources sources = open_sources(std::move(found));
   AssembledRun run;
-  Diagnostics diagnostics(&run.tables);
-  fill_job_tables(sources, &run.tables, &diagnostics);
-  fill_clock_tables(sources, &run.tables);
-  fill_event_tables(sources, &run.tables, &diagnostics);
-  const NodeSamples samples = survey_samples(sources);
-  fill_counter_tables(sources, samples, &run.tables);
-  diagnose_nodes(sources, samples, run.tables, &diagnostics);
-  audit_clocks(&run.tables);
-  diagnose_clocks(sources, run.tables, &diagnostics);
-  runfile::fill_empty_offsets(run.tables);
-  shift_to_epoch(&run.tables);
-  run.tables.attributes.created_unix_ns = clock_ns(CLOCK_REALTIME);
-  run.is_partial = diagnostics.is_partial();
+  Room room;
+  room.budget_bytes = std::numeric_limits<std::size_t>::max() / 2;  // nothing is written anywhere, so nothing fails
+  LocalParts parts(sources, all_processes(sources), 1, room.budget_bytes);
+  MemorySink sink(&run.tables);
+  (void)assemble(sources, room, &parts, &sink, &run);
   return run;
 }
 

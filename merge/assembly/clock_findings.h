@@ -1,4 +1,4 @@
-// What is wrong or doubtful about the clocks of a run, and the check of the aligned times by collectives.
+// What is wrong or doubtful about the clocks of a run.
 #pragma once
 
 #include "merge/assembly/diagnostics.h"
@@ -7,11 +7,7 @@
 
 namespace jaxprof::assembly {
 
-// Holds the instances that have GPU times on several nodes against the clocks and fills the counts of /clock/audit.
-// `run` has its events and instances.
-void audit_clocks(runfile::RunTables* run);
-
-// `run` has /clock.
+// `run` has /clock, its audit too.
 void diagnose_clocks(const RunSources& sources, const runfile::RunTables& run, Diagnostics* diagnostics);
 
 }  // namespace jaxprof::assembly

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <limits>
-#include <tuple>
+#include <utility>
 
 #include "merge/runfile/table_rows.h"
 
@@ -33,61 +33,69 @@ std::string uuid_text(const Uuid& uuid) {
 
 }  // namespace
 
-void DeviceRows::add(std::uint32_t process, std::int32_t ordinal) {
-  if (ordinal >= 0) devices_.try_emplace({process, ordinal});
-}
-
-void DeviceRows::add(std::uint32_t process, const rundir::SpoolTrace& trace) {
+std::vector<PartDevice> devices_of(const rundir::SpoolTrace& trace, const std::vector<match::ProcessComm>& comms) {
   const rundir::GpuState& gpu = trace.gpu();
   constexpr auto kMaxOrdinal = static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max());
+  std::map<std::int32_t, PartDevice> devices;
+  for (const match::ProcessComm& comm : comms) {
+    if (comm.device >= 0) devices.try_emplace(comm.device);
+  }
   for (const auto& [ordinal, state] : gpu.devices) {
     if (ordinal > kMaxOrdinal) continue;
-    Device& device = devices_[{process, static_cast<std::int32_t>(ordinal)}];
+    PartDevice& device = devices[static_cast<std::int32_t>(ordinal)];
     device.state = state;
     device.name = trace.text(state.name);
   }
   for (const auto& [number, lane] : gpu.lanes) {
-    if (lane.device <= kMaxOrdinal) add(process, static_cast<std::int32_t>(lane.device));
+    if (lane.device <= kMaxOrdinal) devices.try_emplace(static_cast<std::int32_t>(lane.device));
+  }
+  std::vector<PartDevice> all;
+  for (auto& [ordinal, device] : devices) {
+    device.ordinal = ordinal;
+    all.push_back(std::move(device));
+  }
+  return all;
+}
+
+void DeviceRows::add(std::uint32_t process, std::uint32_t node, const std::vector<PartDevice>& devices) {
+  for (const PartDevice& device : devices) {
+    const Uuid uuid = uuid_of(device.state);
+    const auto known = by_uuid_.find({node, uuid});
+    if (known == by_uuid_.end() || uuid == Uuid{}) {
+      rows_[{process, device.ordinal}] = add_row(process, node, device, uuid);
+      continue;
+    }
+    rows_[{process, device.ordinal}] = known->second;
+    const auto row = static_cast<std::size_t>(known->second);
+    if (run_->devices.process[row] != process) {
+      run_->devices.process[row] = runfile::kNoIndex;
+      run_->devices.ordinal[row] = runfile::kNoNumber;
+    }
   }
 }
 
-void DeviceRows::fill(runfile::RunTables* run) {
-  runfile::DeviceTable& table = run->devices;
-  std::map<std::pair<std::uint32_t, Uuid>, std::int32_t> by_uuid;  // node and uuid
-  for (auto& [key, device] : devices_) {
-    const auto& [process, ordinal] = key;
-    const std::uint32_t node = run->processes.node[process];
-    const Uuid uuid = uuid_of(device.state);
-    const bool has_uuid = uuid != Uuid{};
-    if (const auto known = by_uuid.find({node, uuid}); has_uuid && known != by_uuid.end()) {
-      device.row = known->second;
-      const auto row = static_cast<std::size_t>(device.row);
-      if (table.process[row] != process) {
-        table.process[row] = runfile::kNoIndex;
-        table.ordinal[row] = runfile::kNoNumber;
-      }
-      continue;
-    }
-    const std::size_t row = runfile::add_row(table);
-    device.row = static_cast<std::int32_t>(row);
-    table.device[row] = static_cast<std::uint32_t>(row);
-    table.node[row] = node;
-    table.process[row] = process;
-    table.ordinal[row] = ordinal;
-    table.name[row] = run->strings.intern(device.name);
-    if (has_uuid) {
-      by_uuid[{node, uuid}] = device.row;
-      table.uuid[row] = uuid_text(uuid);
-    }
-    if (device.state.capability > 0) table.capability[row] = device.state.capability;
-    if (device.state.processors > 0) table.processors[row] = device.state.processors;
-    if (device.state.memory_bytes > 0) table.memory_bytes[row] = device.state.memory_bytes;
+std::int32_t DeviceRows::add_row(std::uint32_t process, std::uint32_t node, const PartDevice& device,
+                                 const Uuid& uuid) {
+  runfile::DeviceTable& table = run_->devices;
+  const std::size_t row = runfile::add_row(table);
+  table.device[row] = static_cast<std::uint32_t>(row);
+  table.node[row] = node;
+  table.process[row] = process;
+  table.ordinal[row] = device.ordinal;
+  table.name[row] = run_->strings.intern(device.name);
+  if (uuid != Uuid{}) {
+    by_uuid_[{node, uuid}] = static_cast<std::int32_t>(row);
+    table.uuid[row] = uuid_text(uuid);
   }
+  if (device.state.capability > 0) table.capability[row] = device.state.capability;
+  if (device.state.processors > 0) table.processors[row] = device.state.processors;
+  if (device.state.memory_bytes > 0) table.memory_bytes[row] = device.state.memory_bytes;
+  return static_cast<std::int32_t>(row);
 }
 
 std::int32_t DeviceRows::row(std::uint32_t process, std::int32_t ordinal) const {
-  const auto found = devices_.find({process, ordinal});
-  return found == devices_.end() ? -1 : found->second.row;
+  const auto found = rows_.find({process, ordinal});
+  return found == rows_.end() ? -1 : found->second;
 }
 
 }  // namespace jaxprof::assembly

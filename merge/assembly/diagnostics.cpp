@@ -1,5 +1,8 @@
 #include "merge/assembly/diagnostics.h"
 
+#include <iterator>
+#include <utility>
+
 #include "merge/runfile/table_rows.h"
 
 namespace jaxprof::assembly {
@@ -16,17 +19,30 @@ std::string who(std::int64_t rank, std::string_view host) {
 }
 
 void Diagnostics::add(runfile::Severity severity, std::string_view code, const Place& place, std::uint64_t count,
-                      const std::string& text) {
-  runfile::DiagnosticTable& table = run_->diagnostics;
-  const std::size_t row = runfile::add_row(table);
-  table.severity[row] = severity;
-  table.rank[row] = place.rank;
-  table.process[row] = place.process;
-  table.node[row] = place.node;
-  table.code[row] = run_->strings.intern(code);
-  table.count[row] = count;
-  table.text[row] = run_->strings.intern(text);
+                      std::string text) {
+  findings_.push_back({severity, std::string(code), place, count, std::move(text)});
   if (severity == runfile::Severity::kError) is_partial_ = true;
+}
+
+void Diagnostics::take(Diagnostics&& part) {
+  is_partial_ = is_partial_ || part.is_partial_;
+  findings_.insert(findings_.end(), std::make_move_iterator(part.findings_.begin()),
+                   std::make_move_iterator(part.findings_.end()));
+  part.findings_.clear();
+}
+
+void write_findings(const Diagnostics& diagnostics, runfile::RunTables* run) {
+  runfile::DiagnosticTable& table = run->diagnostics;
+  for (const Finding& finding : diagnostics.findings()) {
+    const std::size_t row = runfile::add_row(table);
+    table.severity[row] = finding.severity;
+    table.rank[row] = finding.place.rank;
+    table.process[row] = finding.place.process;
+    table.node[row] = finding.place.node;
+    table.code[row] = run->strings.intern(finding.code);
+    table.count[row] = finding.count;
+    table.text[row] = run->strings.intern(finding.text);
+  }
 }
 
 }  // namespace jaxprof::assembly

@@ -24,17 +24,31 @@ struct Place {
   std::uint32_t node = runfile::kNoIndex;
 };
 
+struct Finding {
+  runfile::Severity severity = runfile::Severity::kMissing;
+  std::string code;
+  Place place;
+  std::uint64_t count = 0;
+  std::string text;
+};
+
+// Findings in the order in which they were made. One thread at a time.
 class Diagnostics {
  public:
-  explicit Diagnostics(runfile::RunTables* run) : run_(run) {}
   void add(runfile::Severity severity, std::string_view code, const Place& place, std::uint64_t count,
-           const std::string& text);
+           std::string text);
+  // Those of a part of the work, behind the own ones.
+  void take(Diagnostics&& part);
+  const std::vector<Finding>& findings() const { return findings_; }
   // An error means that the run file does not hold all that it should.
   bool is_partial() const { return is_partial_; }
 
  private:
-  runfile::RunTables* run_;
+  std::vector<Finding> findings_;
   bool is_partial_ = false;
 };
+
+// Fills /diagnostics.
+void write_findings(const Diagnostics& diagnostics, runfile::RunTables* run);
 
 }  // namespace jaxprof::assembly

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 #include <span>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "merge/match/nccl_words.h"
@@ -55,190 +57,208 @@ std::map<WorkRow, std::size_t> count_sharers(const std::vector<std::size_t>& who
   return counts;
 }
 
+class Rows {
+ public:
+  Rows(const SourceProcess& process, const match::NcclCalls& nccl, const match::NcclJoin& join,
+       const match::GpuWork& work, runfile::StringTable* strings)
+      : process_(process),
+        nccl_(nccl),
+        join_(join),
+        gpu_(work),
+        strings_(*strings),
+        has_gpu_(!process.trace.gpu().lanes.empty()) {}
+
+  ProcessCalls run() && {
+    const std::size_t count = nccl_.calls.size() + join_.replays.size();
+    std::vector<std::vector<NcclWork>> work(count);
+    for (const NcclWork& item : join_.work) work[item.call].push_back(item);
+    const std::vector<std::size_t> wholes = find_wholes(nccl_, join_);
+    const auto sharers = count_sharers(wholes, join_);
+    runfile::resize_rows(table_, count);
+    std::vector<std::uint64_t> shared(count);
+    for (std::size_t row = 0; row < count; ++row) {
+      set_row(row, work[row]);
+      shared[row] = call_of(row).calls_in_plan;
+      for (const NcclWork& item : work[row]) shared[row] = std::max<std::uint64_t>(shared[row], sharers.at(item.work));
+    }
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [this](std::size_t a, std::size_t b) { return table_.start_ns[a] < table_.start_ns[b]; });
+    std::vector<std::uint64_t> row_of(count);
+    for (std::size_t i = 0; i < count; ++i) row_of[order[i]] = i;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (wholes[i] != match::kNoCall) table_.parent[i] = row_of[wholes[i]];
+    }
+    runfile::reorder_rows(table_, std::span<const std::size_t>(order));
+    ProcessCalls calls;
+    for (const std::size_t i : order) {
+      calls.calls.calls_in_plan.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(shared[i], UINT32_MAX)));
+    }
+    calls.calls.rows = std::move(table_);
+    calls.work = pairs_of(row_of);
+    calls.calls.comm_hashes = std::move(comm_hashes_);
+    return calls;
+  }
+
+ private:
+  const NcclCall& call_of(std::size_t row) const {
+    return row < nccl_.calls.size() ? nccl_.calls[row] : nccl_.calls[join_.replays[row - nccl_.calls.size()].capture];
+  }
+
+  void set_row(std::size_t row, const std::vector<NcclWork>& work) {
+    const NcclCall& call = call_of(row);
+    set_call(call, row);
+    if (call.stream != 0 && !has_gpu_) {
+      table_.stream[row] = streams_.try_emplace(call.stream, static_cast<std::uint32_t>(streams_.size())).first->second;
+    }
+    if (row >= nccl_.calls.size()) {
+      table_.replay[row] = join_.replays[row - nccl_.calls.size()].replay;
+      if (!work.empty()) set_launch(work.front().work, row);
+    } else {
+      if (call.replay != match::kNoAmount) table_.replay[row] = call.replay;
+      table_.tid[row] = process_.trace.tid(call.thread);
+      table_.enqueue_ns[row] = process_.clock->axis_ns(call.enqueue_start);
+      table_.start_ns[row] = table_.enqueue_ns[row];
+      if (call.has_enqueue_end) table_.end_api_ns[row] = process_.clock->axis_ns(call.enqueue_end);
+    }
+    set_work(work, row);
+    if (table_.comm_rank[row] < 0 && call.comm_hash) {
+      table_.comm_rank[row] = rank_on(*call.comm_hash, table_.device[row]);
+    }
+  }
+
+  void set_call(const NcclCall& call, std::size_t row) {
+    runfile::NcclTable& table = table_;
+    if (call.comm_hash) table.comm[row] = comm_of(*call.comm_hash);
+    table.comm_rank[row] = call.comm_rank;
+    table.device[row] = call.device;
+    if (call.sequence != match::kNoAmount) table.seq[row] = call.sequence;
+    table.coll[row] = call.coll;
+    table.api[row] = strings_.intern(call.api);
+    table.dtype[row] = call.dtype;
+    table.redop[row] = call.redop;
+    table.algo[row] = call.algo;
+    table.proto[row] = call.proto;
+    table.channels[row] = call.channels;
+    if (call.count != match::kNoAmount) table.count[row] = call.count;
+    if (call.bytes != match::kNoAmount) {
+      table.bytes[row] = call.bytes;
+      if (!match::is_size_per_rank(call.coll)) table.size_bytes[row] = call.bytes;
+    }
+    table.root[row] = call.root;
+    table.peer[row] = call.peer;
+    if (call.group != match::kNoAmount) table.group[row] = call.group;
+    table.graph[row] = call.is_captured ? 1 : 0;
+    if (call.capture_number != match::kNoAmount) table.capture[row] = call.capture_number;
+    table.src[row] = call.source;
+    table.flags[row] = 0;
+  }
+
+  std::uint32_t comm_of(std::uint64_t hash) {
+    const auto [known, is_new] = comms_.try_emplace(hash, static_cast<std::uint32_t>(comm_hashes_.size()));
+    if (is_new) comm_hashes_.push_back(hash);
+    return known->second;
+  }
+
+  void set_work(const std::vector<NcclWork>& work, std::size_t row) {
+    runfile::NcclTable& table = table_;
+    table.timing[row] = runfile::Timing::kEnqueue;
+    if (work.empty()) return;
+    std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
+    std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
+    bool has_times = true;
+    // One thread's group for several GPUs is launched as one: its work is then each call's, and tells no call's GPU.
+    std::set<std::int32_t> devices;
+    std::set<std::uint32_t> streams;
+    const auto take = [&](const auto& from, std::uint64_t at) {
+      has_times = has_times && from.start_ns[at] >= 0 && from.dur_ns[at] >= 0;
+      start_ns = std::min(start_ns, from.start_ns[at]);
+      end_ns = std::max(end_ns, from.start_ns[at] + from.dur_ns[at]);
+      devices.insert(from.device[at]);
+      streams.insert(from.stream[at]);
+    };
+    table.path[row] = work.front().path;
+    for (const NcclWork& item : work) {
+      table.path[row] = std::min(table.path[row], item.path);
+      if (item.work.is_memop) {
+        take(gpu_.memops, item.work.row);
+      } else {
+        take(gpu_.kernels, item.work.row);
+      }
+    }
+    if (devices.size() == 1 && *devices.begin() >= 0) table.device[row] = *devices.begin();
+    if (devices.size() == 1 && streams.size() == 1) table.stream[row] = *streams.begin();
+    if (devices.size() > 1) table.flags[row] |= runfile::kCallOnSeveralGpus;
+    if (!has_times || devices.size() > 1) return;
+    table.gpu_start_ns[row] = start_ns;
+    table.gpu_dur_ns[row] = end_ns - start_ns;
+    table.timing[row] = runfile::Timing::kCupti;
+  }
+
+  // The rank of the process's only member of the communicator on that GPU; -1 if there is none, or more than one.
+  std::int32_t rank_on(std::uint64_t hash, std::int32_t device) const {
+    if (device < 0) return -1;
+    std::int32_t rank = -1;
+    for (const match::ProcessComm& member : nccl_.comms) {
+      if (member.hash != hash || member.device != device) continue;
+      if (rank >= 0) return -1;
+      rank = member.rank;
+    }
+    return rank;
+  }
+
+  // A replay begins with the launch of its graph; where that was not recorded, with its first work.
+  void set_launch(const WorkRow& work, std::size_t row) {
+    runfile::NcclTable& table = table_;
+    const std::uint64_t api = work.is_memop ? gpu_.memops.api[work.row] : gpu_.kernels.api[work.row];
+    if (api == runfile::kNoRow || gpu_.api.start_ns[api] < 0) {
+      table.start_ns[row] = work.is_memop ? gpu_.memops.start_ns[work.row] : gpu_.kernels.start_ns[work.row];
+      return;
+    }
+    table.start_ns[row] = gpu_.api.start_ns[api];
+    table.enqueue_ns[row] = gpu_.api.start_ns[api];
+    if (gpu_.api.dur_ns[api] >= 0) table.end_api_ns[row] = gpu_.api.start_ns[api] + gpu_.api.dur_ns[api];
+    table.tid[row] = gpu_.api.tid[api];
+  }
+
+  runfile::NcclWorkTable pairs_of(const std::vector<std::uint64_t>& row_of) const {
+    struct Pair {
+      std::uint64_t call;
+      WorkRow work;
+      runfile::JoinPath path;
+    };
+    std::vector<Pair> pairs;
+    for (const NcclWork& item : join_.work) pairs.push_back({row_of[item.call], item.work, item.path});
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [](const Pair& a, const Pair& b) { return std::tie(a.call, a.work) < std::tie(b.call, b.work); });
+    runfile::NcclWorkTable table;
+    runfile::resize_rows(table, pairs.size());
+    for (std::size_t row = 0; row < pairs.size(); ++row) {
+      table.call[row] = pairs[row].call;
+      (pairs[row].work.is_memop ? table.memop : table.kernel)[row] = pairs[row].work.row;
+      table.path[row] = pairs[row].path;
+    }
+    return table;
+  }
+
+  const SourceProcess& process_;
+  const match::NcclCalls& nccl_;
+  const match::NcclJoin& join_;
+  const match::GpuWork& gpu_;
+  runfile::StringTable& strings_;
+  const bool has_gpu_;
+  runfile::NcclTable table_;  // in the order of calls, then by start
+  std::vector<std::uint64_t> comm_hashes_;
+  std::unordered_map<std::uint64_t, std::uint32_t> comms_;
+  std::unordered_map<std::uint64_t, std::uint32_t> streams_;
+};
+
 }  // namespace
 
-void NcclRows::add(std::uint32_t index, const SourceProcess& process, const match::NcclCalls& nccl,
-                   const match::NcclJoin& join, const GpuBase& base) {
-  runfile::NcclTable table;  // of this process, in the order of calls, then by start
-  const std::size_t first = runfile::n_rows(run_->nccl);
-  const std::size_t count = nccl.calls.size() + join.replays.size();
-  std::vector<std::vector<NcclWork>> work(count);
-  for (const NcclWork& item : join.work) work[item.call].push_back(item);
-  const std::vector<std::size_t> wholes = find_wholes(nccl, join);
-  const auto sharers = count_sharers(wholes, join);
-  const auto call_of = [&](std::size_t i) -> const NcclCall& {
-    return i < nccl.calls.size() ? nccl.calls[i] : nccl.calls[join.replays[i - nccl.calls.size()].capture];
-  };
-
-  runfile::resize_rows(table, count);
-  std::map<std::uint64_t, std::uint32_t> streams;
-  const bool has_gpu = !process.trace.gpu().lanes.empty();
-  std::vector<std::uint64_t> shared(count);
-  for (std::size_t row = 0; row < count; ++row) {
-    const NcclCall& call = call_of(row);
-    set_call(call, row, &table);
-    table.device[row] = devices_.row(index, call.device);
-    if (call.stream != 0 && !has_gpu) {
-      table.stream[row] = streams.try_emplace(call.stream, static_cast<std::uint32_t>(streams.size())).first->second;
-    }
-    if (row >= nccl.calls.size()) {
-      table.replay[row] = join.replays[row - nccl.calls.size()].replay;
-      if (!work[row].empty()) set_launch(work[row].front(), base, row, &table);
-    } else {
-      if (call.replay != match::kNoAmount) table.replay[row] = call.replay;
-      table.tid[row] = process.trace.tid(call.thread);
-      table.enqueue_ns[row] = process.clock->axis_ns(call.enqueue_start);
-      table.start_ns[row] = table.enqueue_ns[row];
-      if (call.has_enqueue_end) table.end_api_ns[row] = process.clock->axis_ns(call.enqueue_end);
-    }
-    set_work(work[row], base, row, &table);
-    if (table.comm_rank[row] < 0) table.comm_rank[row] = rank_on(index, table.comm[row], table.device[row]);
-    shared[row] = call.calls_in_plan;
-    for (const NcclWork& item : work[row]) shared[row] = std::max<std::uint64_t>(shared[row], sharers.at(item.work));
-  }
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&table](std::size_t a, std::size_t b) { return table.start_ns[a] < table.start_ns[b]; });
-  std::vector<std::uint64_t> row_of(count);  // in the run's table
-  for (std::size_t i = 0; i < count; ++i) row_of[order[i]] = first + i;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (wholes[i] != match::kNoCall) table.parent[i] = row_of[wholes[i]];
-  }
-  for (const std::size_t i : order) calls_in_plan_.push_back(shared[i]);
-  runfile::reorder_rows(table, std::span<const std::size_t>(order));
-  runfile::append_rows(run_->nccl, table);
-  add_pairs(join, row_of, base);
-}
-
-void NcclRows::add_pairs(const match::NcclJoin& join, const std::vector<std::uint64_t>& row_of, const GpuBase& base) {
-  struct Pair {
-    std::uint64_t call;
-    WorkRow work;
-    runfile::JoinPath path;
-  };
-  std::vector<Pair> pairs;
-  for (const NcclWork& item : join.work) pairs.push_back({row_of[item.call], item.work, item.path});
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const Pair& a, const Pair& b) { return std::tie(a.call, a.work) < std::tie(b.call, b.work); });
-  for (const Pair& pair : pairs) {
-    const std::size_t row = runfile::add_row(run_->nccl_work);
-    run_->nccl_work.call[row] = pair.call;
-    (pair.work.is_memop ? run_->nccl_work.memop : run_->nccl_work.kernel)[row] =
-        pair.work.row + (pair.work.is_memop ? base.memop : base.kernel);
-    run_->nccl_work.path[row] = pair.path;
-  }
-}
-
-void NcclRows::set_call(const NcclCall& call, std::size_t row, runfile::NcclTable* to) {
-  runfile::NcclTable& table = *to;
-  std::int32_t ranks = -1;
-  if (call.comm_hash) {
-    table.comm[row] = comms_.index(*call.comm_hash);
-    ranks = comms_.rank_count(*call.comm_hash);
-  }
-  table.comm_rank[row] = call.comm_rank;
-  if (call.sequence != match::kNoAmount) table.seq[row] = call.sequence;
-  table.coll[row] = call.coll;
-  table.api[row] = run_->strings.intern(call.api);
-  table.dtype[row] = call.dtype;
-  table.redop[row] = call.redop;
-  table.algo[row] = call.algo;
-  table.proto[row] = call.proto;
-  table.channels[row] = call.channels;
-  if (call.count != match::kNoAmount) table.count[row] = call.count;
-  if (call.bytes != match::kNoAmount) {
-    table.bytes[row] = call.bytes;
-    const bool is_per_rank = match::is_size_per_rank(call.coll);
-    if (!is_per_rank) table.size_bytes[row] = call.bytes;
-    if (is_per_rank && ranks > 0) table.size_bytes[row] = call.bytes * static_cast<std::uint64_t>(ranks);
-  }
-  table.root[row] = call.root;
-  table.peer[row] = call.peer;
-  if (call.group != match::kNoAmount) table.group[row] = call.group;
-  table.graph[row] = call.is_captured ? 1 : 0;
-  if (call.capture_number != match::kNoAmount) table.capture[row] = call.capture_number;
-  table.src[row] = call.source;
-  table.flags[row] = 0;
-}
-
-void NcclRows::set_work(const std::vector<NcclWork>& work, const GpuBase& base, std::size_t row,
-                        runfile::NcclTable* to) const {
-  runfile::NcclTable& table = *to;
-  table.timing[row] = runfile::Timing::kEnqueue;
-  if (work.empty()) return;
-  std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
-  bool has_times = true;
-  // One thread's group for several GPUs is launched as one: its work is then each call's, and tells no call's GPU.
-  std::set<std::int32_t> devices;
-  std::set<std::uint32_t> streams;
-  const auto take = [&](const auto& from, std::uint64_t at) {
-    has_times = has_times && from.start_ns[at] >= 0 && from.dur_ns[at] >= 0;
-    start_ns = std::min(start_ns, from.start_ns[at]);
-    end_ns = std::max(end_ns, from.start_ns[at] + from.dur_ns[at]);
-    devices.insert(from.device[at]);
-    streams.insert(from.stream[at]);
-  };
-  table.path[row] = work.front().path;
-  for (const NcclWork& item : work) {
-    table.path[row] = std::min(table.path[row], item.path);
-    if (item.work.is_memop) {
-      take(run_->memops, base.memop + item.work.row);
-    } else {
-      take(run_->kernels, base.kernel + item.work.row);
-    }
-  }
-  if (devices.size() == 1 && *devices.begin() >= 0) table.device[row] = *devices.begin();
-  if (devices.size() == 1 && streams.size() == 1) table.stream[row] = *streams.begin();
-  if (devices.size() > 1) table.flags[row] |= runfile::kCallOnSeveralGpus;
-  if (!has_times || devices.size() > 1) return;
-  table.gpu_start_ns[row] = start_ns;
-  table.gpu_dur_ns[row] = end_ns - start_ns;
-  table.timing[row] = runfile::Timing::kCupti;
-}
-
-std::int32_t NcclRows::rank_on(std::uint32_t process, std::uint32_t comm, std::int32_t device) const {
-  if (comm == runfile::kNoIndex || device < 0) return -1;
-  std::int32_t rank = -1;
-  const runfile::CommMemberTable& members = run_->comm_members;
-  for (std::uint64_t i = run_->comm_member_offset[comm]; i < run_->comm_member_offset[comm + 1]; ++i) {
-    if (members.member_process[i] != process || members.member_device[i] != device) continue;
-    if (rank >= 0) return -1;
-    rank = members.member_comm_rank[i];
-  }
-  return rank;
-}
-
-// A replay begins with the launch of its graph; where that was not recorded, with its first work.
-void NcclRows::set_launch(const NcclWork& work, const GpuBase& base, std::size_t row, runfile::NcclTable* to) const {
-  const std::uint64_t at = (work.work.is_memop ? base.memop : base.kernel) + work.work.row;
-  const std::uint64_t api = work.work.is_memop ? run_->memops.api[at] : run_->kernels.api[at];
-  runfile::NcclTable& table = *to;
-  if (api == runfile::kNoRow || run_->api.start_ns[api] < 0) {
-    table.start_ns[row] = work.work.is_memop ? run_->memops.start_ns[at] : run_->kernels.start_ns[at];
-    return;
-  }
-  table.start_ns[row] = run_->api.start_ns[api];
-  table.enqueue_ns[row] = run_->api.start_ns[api];
-  if (run_->api.dur_ns[api] >= 0) table.end_api_ns[row] = run_->api.start_ns[api] + run_->api.dur_ns[api];
-  table.tid[row] = run_->api.tid[api];
-}
-
-void NcclRows::fill_member_devices() {
-  std::map<std::pair<std::uint32_t, std::int32_t>, std::int32_t> devices;  // by communicator and rank
-  const runfile::NcclTable& table = run_->nccl;
-  for (std::size_t row = 0; row < table.device.size(); ++row) {
-    const bool is_known = table.device[row] >= 0 && table.comm[row] != runfile::kNoIndex && table.comm_rank[row] >= 0;
-    if (is_known) devices.try_emplace({table.comm[row], table.comm_rank[row]}, table.device[row]);
-  }
-  runfile::CommMemberTable& members = run_->comm_members;
-  for (std::uint32_t comm = 0; comm < run_->comms.comm.size(); ++comm) {
-    for (std::uint64_t i = run_->comm_member_offset[comm]; i < run_->comm_member_offset[comm + 1]; ++i) {
-      const auto device = devices.find({comm, members.member_comm_rank[i]});
-      if (members.member_device[i] < 0 && device != devices.end()) members.member_device[i] = device->second;
-    }
-  }
+ProcessCalls nccl_rows(const SourceProcess& process, const match::NcclCalls& nccl, const match::NcclJoin& join,
+                       const match::GpuWork& work, runfile::StringTable* strings) {
+  return Rows(process, nccl, join, work, strings).run();
 }
 
 }  // namespace jaxprof::assembly

@@ -296,6 +296,7 @@ RunSources open_sources(rundir::FoundRun run) {
     SourceProcess process{std::move(*trace)};
     process.rank = static_cast<std::int32_t>(process.trace.identity().number(IdentityKey::kRank));
     process.task = task_of(sources, process.trace);
+    process.trace.keep_summary();
     sources.processes.push_back(std::move(process));
   }
   for (const std::string& path : run.foreign_spools) note_foreign(path, &sources);

@@ -23,7 +23,7 @@ struct SourceNode {
 };
 
 struct SourceProcess {
-  rundir::SpoolTrace trace;
+  rundir::SpoolTrace trace;  // only its summary, but while its events are read
   std::uint32_t node = 0;
   std::int64_t task = -1;  // position in RunSources::tasks; -1: no record
   std::int32_t rank = -1;

@@ -1,6 +1,7 @@
 #include "merge/assembly/step_numbers.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace jaxprof::assembly {
 
@@ -16,6 +17,12 @@ void StepNumbers::append(const Stretch& next) {
   } else {
     stretches_.back().last = std::max(stretches_.back().last, next.last);
   }
+}
+
+StepNumbers StepNumbers::of_stretches(std::vector<Stretch> stretches) {
+  StepNumbers numbers;
+  numbers.stretches_ = std::move(stretches);
+  return numbers;
 }
 
 StepNumbers StepNumbers::unite(const std::vector<StepNumbers>& sets) {

@@ -10,11 +10,21 @@ namespace jaxprof::assembly {
 
 class StepNumbers {
  public:
+  struct Stretch {
+    std::int64_t first;
+    std::int64_t last;
+    auto operator<=>(const Stretch&) const = default;
+  };
+
   StepNumbers() = default;
   // In any order; one that repeats counts once.
   explicit StepNumbers(std::vector<std::int64_t> numbers);
+  // What stretches() gave.
+  static StepNumbers of_stretches(std::vector<Stretch> stretches);
   static StepNumbers unite(const std::vector<StepNumbers>& sets);
 
+  // Ascending, with a gap between any two.
+  const std::vector<Stretch>& stretches() const { return stretches_; }
   bool is_empty() const { return stretches_.empty(); }
   // Of a set that is not empty.
   std::int64_t first() const { return stretches_.front().first; }
@@ -30,14 +40,9 @@ class StepNumbers {
   auto operator<=>(const StepNumbers&) const = default;
 
  private:
-  struct Stretch {
-    std::int64_t first;
-    std::int64_t last;
-    auto operator<=>(const Stretch&) const = default;
-  };
   void append(const Stretch& next);  // which begins no earlier than the last one
 
-  std::vector<Stretch> stretches_;  // ascending, with a gap between any two
+  std::vector<Stretch> stretches_;
 };
 
 }  // namespace jaxprof::assembly

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "merge/runfile/rank_ranges.h"
@@ -71,18 +70,6 @@ void diagnose_process(const SourceProcess& process, std::uint32_t index, const s
   }
 }
 
-// The step at which a segment opened: the one that opened it, else the first that began in it.
-std::optional<std::int64_t> step_of(const Segment& segment, std::size_t process, const runfile::RunTables& run) {
-  if (segment.open_step > 0) return static_cast<std::int64_t>(segment.open_step - 1);
-  for (std::uint64_t row = run.step_process_offset[process]; row < run.step_process_offset[process + 1]; ++row) {
-    const std::int64_t start_ns = run.steps.start_ns[row];
-    if (start_ns < segment.open_ns) continue;
-    if (segment.close_ns >= 0 && start_ns > segment.close_ns) return std::nullopt;
-    return run.steps.step[row];
-  }
-  return std::nullopt;
-}
-
 using Ranks = std::vector<std::int32_t>;
 
 // "7 on rank 0 and 8 on ranks 1-3", the fewest ranks last.
@@ -104,14 +91,14 @@ struct Alike {
 };
 
 void diagnose_content(const RunSources& sources, const std::vector<std::vector<Segment>>& segments, const Alike& alike,
-                      const std::string& words, const runfile::RunTables& run, Diagnostics* diagnostics) {
+                      const std::string& words, Diagnostics* diagnostics) {
   std::map<std::uint32_t, std::map<std::int64_t, Ranks>> steps;  // by segment and step
   std::map<std::int64_t, Ranks> counts;                          // by how often it opened
   for (const std::size_t process : alike.processes) {
     const std::int32_t rank = sources.processes[process].rank;
     for (const Segment& segment : segments[process]) {
       if (segment.open_ns < 0) continue;
-      if (const auto step = step_of(segment, process, run); step) steps[segment.number][*step].push_back(rank);
+      if (segment.first_step) steps[segment.number][*segment.first_step].push_back(rank);
     }
     counts[static_cast<std::int64_t>(segments[process].size())].push_back(rank);
   }
@@ -128,11 +115,11 @@ void diagnose_content(const RunSources& sources, const std::vector<std::vector<S
 }
 
 void diagnose_times(const RunSources& sources, const std::vector<std::vector<Segment>>& segments, const Alike& alike,
-                    const std::string& words, const runfile::RunTables& run, Diagnostics* diagnostics) {
+                    const std::string& words, double clock_bound_ns, Diagnostics* diagnostics) {
   // The clocks of several nodes tell no more than their bound; without one they tell nothing.
   std::set<std::uint32_t> nodes;
   for (const std::size_t process : alike.processes) nodes.insert(sources.processes[process].node);
-  const double bound_ns = nodes.size() < 2 ? 0 : run.attributes.clock_bound_ns;
+  const double bound_ns = nodes.size() < 2 ? 0 : clock_bound_ns;
   if (std::isnan(bound_ns)) return;
   std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns = -1;
@@ -182,7 +169,7 @@ std::string windows_of(const RunSources& sources) {
 }
 
 void diagnose_windows(const RunSources& sources, const std::vector<std::vector<Segment>>& segments,
-                      const runfile::RunTables& run, Diagnostics* diagnostics) {
+                      double clock_bound_ns, Diagnostics* diagnostics) {
   std::map<std::string, Alike> by_words;
   for (std::size_t i = 0; i < sources.processes.size(); ++i) {
     const SourceProcess& process = sources.processes[i];
@@ -193,9 +180,9 @@ void diagnose_windows(const RunSources& sources, const std::vector<std::vector<S
   for (const auto& [words, alike] : by_words) {
     const rundir::SpoolTrace& trace = sources.processes[alike.processes.front()].trace;
     if (!range_of(trace).empty()) {
-      diagnose_content(sources, segments, alike, words, run, diagnostics);
+      diagnose_content(sources, segments, alike, words, diagnostics);
     } else if (trace.identity().number(IdentityKey::kWindowDelayNs) > 0) {
-      diagnose_times(sources, segments, alike, words, run, diagnostics);
+      diagnose_times(sources, segments, alike, words, clock_bound_ns, diagnostics);
     }
   }
 }

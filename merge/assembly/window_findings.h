@@ -9,7 +9,6 @@
 #include "merge/assembly/diagnostics.h"
 #include "merge/assembly/run_sources.h"
 #include "merge/assembly/windows.h"
-#include "merge/runfile/run_tables.h"
 
 namespace jaxprof::assembly {
 
@@ -20,8 +19,9 @@ std::string window_words(const rundir::SpoolTrace& trace);
 // Of all processes, the different ones joined by " | ".
 std::string windows_of(const RunSources& sources);
 
-// `segments` are those of each process, by position; run->steps is filled, its times still absolute.
+// `segments` are those of each process, by position, with their first steps. `clock_bound_ns`: how far the clocks of
+// two nodes may be apart; NaN: nobody knows.
 void diagnose_windows(const RunSources& sources, const std::vector<std::vector<Segment>>& segments,
-                      const runfile::RunTables& run, Diagnostics* diagnostics);
+                      double clock_bound_ns, Diagnostics* diagnostics);
 
 }  // namespace jaxprof::assembly

@@ -27,6 +27,19 @@ std::vector<Segment> segments_of(const rundir::SpoolTrace& trace, const clock::A
   return segments;
 }
 
+void find_first_steps(const runfile::StepTable& steps, std::vector<Segment>* segments) {
+  for (Segment& segment : *segments) {
+    if (segment.open_step > 0) {
+      segment.first_step = static_cast<std::int64_t>(segment.open_step - 1);
+      continue;
+    }
+    const auto first = std::find_if(steps.start_ns.begin(), steps.start_ns.end(),
+                                    [&segment](std::int64_t start_ns) { return start_ns >= segment.open_ns; });
+    if (first == steps.start_ns.end() || (segment.close_ns >= 0 && *first > segment.close_ns)) continue;
+    segment.first_step = steps.step[static_cast<std::size_t>(first - steps.start_ns.begin())];
+  }
+}
+
 bool is_in_window(const std::vector<Segment>& segments, std::int64_t start_ns, std::int64_t end_ns) {
   if (segments.empty()) return true;
   return std::any_of(segments.begin(), segments.end(), [start_ns, end_ns](const Segment& segment) {

@@ -15,8 +15,9 @@ double between_two(double a, double b, double share) {
 
 }  // namespace
 
-ClockErrors::ClockErrors(const runfile::RunTables& run)
+ClockErrors::ClockErrors(const runfile::RunTables& run, std::int64_t epoch_ns)
     : time_ns_(run.clock_model.time_ns), offset_(run.clock_model_offset) {
+  for (std::int64_t& time : time_ns_) time -= epoch_ns;
   const runfile::ClockModelTable& model = run.clock_model;
   for (std::size_t i = 0; i < model.time_ns.size(); ++i) {
     errors_.push_back({model.sigma_ns[i], model.hard_lo_ns[i], model.hard_hi_ns[i]});

@@ -26,10 +26,11 @@ struct SpreadError {
 
 class ClockErrors {
  public:
-  // `run` has /clock/model with one part a node; it may go. Without knots a node is not known.
-  explicit ClockErrors(const runfile::RunTables& run);
+  // `run` has /clock/model with one part a node; it may go. Without knots a node is not known. `epoch_ns` is zero of the
+  // axis that is asked for, on the axis of the model.
+  explicit ClockErrors(const runfile::RunTables& run, std::int64_t epoch_ns = 0);
 
-  // `time_ns` on the axis on which the model's knots are. Between knots linear; beyond them the error grows as fast as
+  // `time_ns` on the axis that is asked for. Between knots linear; beyond them the error grows as fast as
   // /clock/nodes says that it can.
   NodeError at(std::uint32_t node, std::int64_t time_ns) const;
   // Of events on `nodes` around `time_ns`; all 0 if they are on one node. Nodes may come several times.

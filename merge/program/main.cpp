@@ -5,24 +5,20 @@
 
 #include <csignal>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/base/log.h"
 #include "merge/assembly/assemble_run.h"
 #include "merge/program/choose_run.h"
-#include "merge/program/narration.h"
 #include "merge/program/observer_end.h"
 #include "merge/program/options.h"
+#include "merge/program/write_run.h"
 #include "merge/rundir/run_directory.h"
 #include "merge/runfile/run_file_writer.h"
 
 namespace jaxprof::merge {
 namespace {
-
-void print(const std::string& line) {
-  const std::string text = line + "\n";
-  if (write(STDOUT_FILENO, text.data(), text.size()) < 0) return;
-}
 
 // The exit status, or what went wrong.
 Result<int> run(std::vector<std::string> arguments) {
@@ -40,23 +36,10 @@ Result<int> run(std::vector<std::string> arguments) {
   if (!directory) return tl::unexpected(std::move(directory.error()));
   auto found = choose_run(std::move(*directory), options->run);
   if (!found) return tl::unexpected(std::move(found.error()));
-
   wait_for_observers(found->run.node_spools);
-  const assembly::AssembledRun assembled = assembly::assemble_run(std::move(found->run));
-  runfile::WriteOptions write_options;
-  write_options.may_replace = options->may_replace;
-  const auto written = runfile::write_run_file(assembled.tables, options->output, write_options);
-  // The run file comes first: who reads the lines may be slow, or gone.
-  if (!options->is_quiet) {
-    if (!found->note.empty()) print(note_line(found->note));
-    print(clock_line(assembled.tables));
-    print(read_line(assembled.tables));
-    for (const std::string& line : finding_lines(assembled.tables, options->output)) print(line);
-    if (assembled.tables.processes.process.empty()) print(nothing_line(assembled.tables));
-  }
-  if (!written) return tl::unexpected(written.error());
-  if (!options->is_quiet) print(written_line(options->output, written->size_bytes, assembled.is_partial));
-  return assembled.is_partial && !options->allows_partial ? exit_status(ErrorCode::kPartial) : 0;
+  return write_run(*options, found->note, [&found](const assembly::Room& room, assembly::EventSink* sink) {
+    return assembly::assemble_run(std::move(found->run), room, sink);
+  });
 }
 
 }  // namespace

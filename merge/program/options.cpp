@@ -3,12 +3,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <limits>
+#include <map>
 
 #include "merge/program/output_name.h"
 
 namespace jaxprof::merge {
 
 namespace {
+
+constexpr unsigned kMaxThreads = 1024;
+constexpr std::size_t kLeastMemoryBytes = 1U << 20;
 
 // jaxprof-exec takes `-f true` as two words; CLI11's flags take a value only behind a "=".
 void join_flag_values(std::vector<std::string>* arguments) {
@@ -21,12 +26,17 @@ void join_flag_values(std::vector<std::string>* arguments) {
   }
 }
 
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
 }  // namespace
 
-Result<Options> parse_options(std::vector<std::string> arguments) {
+Result<Options> parse_options(std::vector<std::string> arguments, const std::string& program) {
   Options options;
-  CLI::App app("Reads what jaxprof-exec left in a run directory and writes it as one run file.", "jaxprof-merge");
-  app.set_version_flag("--version", "jaxprof-merge " JAXPROF_VERSION);
+  CLI::App app("Reads what jaxprof-exec left in a run directory and writes it as one run file.", program);
+  app.set_version_flag("--version", program + " " JAXPROF_VERSION);
   app.add_option("DIRECTORY", options.directory, "the directory that jaxprof-exec -o named, or one spool")->required();
   app.add_option("-o,--output", options.output, "the run file to write; no *.jxspool")->default_str("run.h5");
   app.add_flag("-f,--force-overwrite", options.may_replace,
@@ -34,6 +44,21 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   app.add_option("--run", options.run, "which run, where the directory holds several: JOB.STEP.RESTART");
   app.add_flag("--allow-partial", options.allows_partial,
                "exit 0 even if ranks are missing or files are cut; they are listed all the same");
+  app.add_option("--compression", options.compression, "gzip, or none: a file about five times as large, read faster")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, runfile::Compression>{
+          {"gzip", runfile::Compression::kGzip}, {"none", runfile::Compression::kNone}}))
+      ->option_text("gzip|none [gzip]");
+  app.add_option("--threads", options.n_threads,
+                 "threads that read and compress; by default as many as the machine has")
+      ->check(CLI::Range(1U, kMaxThreads))
+      ->option_text("N");
+  app.add_option("--memory", options.memory_bytes, "about how much memory to take for what is read and not yet written")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(kLeastMemoryBytes, std::numeric_limits<std::size_t>::max()))
+      ->option_text("SIZE [256MB]");
+  app.add_option("--scratch", options.scratch, "folder for what is more than that; by default that of the run file")
+      ->check(CLI::ExistingDirectory)
+      ->option_text("DIRECTORY");
   app.add_flag("--quiet", options.is_quiet, "say nothing but errors");
   app.footer(
       "Exit status: 0 done, 2 usage, 3 input unreadable, 4 done but partial (ranks missing, spools cut or damaged),\n"
@@ -50,6 +75,7 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
     return fail(ErrorCode::kUsage, std::string(error.what()) + " (--help lists the options)");
   }
   if (options.output.empty()) options.output = "run.h5";
+  if (options.scratch.empty()) options.scratch = folder_of(options.output);
   if (const auto can = check_output_name(options.output); !can) return tl::unexpected(can.error());
   return options;
 }

@@ -42,6 +42,7 @@ Result<SpoolTrace> SpoolTrace::load(const std::string& path) {
   trace.identity_ = std::move(blocks->identity);
   trace.anchors_ = std::move(blocks->anchors);
   trace.health_ = blocks->reader.health();
+  trace.file_id_ = blocks->reader.file_id();
   trace.event_clock_ = static_cast<ClockId>(trace.identity_.number(spool::IdentityKey::kEventClock));
   trace.reader_.push_back(std::move(blocks->reader));
   trace.resolve_registrations();
@@ -110,6 +111,30 @@ std::vector<SchemaField> SpoolTrace::place_fields(std::uint32_t domain, const Ra
     fields.push_back({std::string(text(entry.name)), entry.type, entry.flags, offset});
   }
   return fields;
+}
+
+void SpoolTrace::keep_summary() {
+  rundir::GpuState gpu;
+  std::map<spool::StringId, std::string> strings;
+  gpu.segments = std::move(gpu_.segments);
+  gpu.collector = gpu_.collector;
+  if (gpu.collector) {
+    const auto note = strings_.find(gpu.collector->note);
+    if (note != strings_.end()) strings.insert(strings_.extract(note));
+  }
+  gpu_ = std::move(gpu);
+  strings_ = std::move(strings);
+  domains_ = {};
+  categories_ = {};
+  raw_schemas_ = {};
+  schemas_ = {};
+  raw_enums_ = {};
+  enums_ = {};
+  tids_ = {};
+  communicator_names_ = {};
+  event_blocks_ = {};
+  activity_blocks_ = {};
+  reader_.clear();
 }
 
 void SpoolTrace::note_drops(const std::vector<spool::CounterRecord>& counters) {

@@ -55,7 +55,7 @@ class SpoolTrace {
 
   const std::string& path() const { return path_; }
   const spool::SpoolIdentity& identity() const { return identity_; }
-  std::uint64_t file_id() const { return reader_.front().file_id(); }
+  std::uint64_t file_id() const { return file_id_; }
   const spool::SpoolHealth& health() const { return health_; }
   ClockId event_clock() const { return event_clock_; }
   const std::vector<spool::AnchorRecord>& anchors() const { return anchors_; }
@@ -77,6 +77,11 @@ class SpoolTrace {
   const std::vector<Communicator>& communicators() const { return communicators_; }
   const Communicator* communicator(std::uint64_t number) const;
   std::uint32_t nvtx_instances() const { return nvtx_instances_; }
+
+  // Lets go of the file, and of all that only its events need: texts but the collector's note, schemas, threads, what
+  // was registered of GPUs but their collector and the edges of windows. A run has thousands of spools; to read one's
+  // events, load it again.
+  void keep_summary();
 
   // Calls `visit(thread, event)` for every event, block by block; within a thread in the order of writing.
   void for_each_event(const std::function<void(std::uint32_t, const spool::Event&)>& visit) const;
@@ -104,6 +109,7 @@ class SpoolTrace {
   void note_drops(const std::vector<spool::CounterRecord>& counters);
 
   std::string path_;
+  std::uint64_t file_id_ = 0;
   spool::SpoolIdentity identity_;
   spool::SpoolHealth health_;
   ClockId event_clock_ = ClockId::kNone;
@@ -123,7 +129,7 @@ class SpoolTrace {
   std::map<std::uint32_t, spool::StringId> communicator_names_;
   std::uint32_t nvtx_instances_ = 0;
   GpuState gpu_;
-  std::vector<spool::SpoolReader> reader_;  // one; keeps the mapping that blocks point into
+  std::vector<spool::SpoolReader> reader_;  // one, none after keep_summary(); keeps the mapping that blocks point into
   std::vector<std::span<const std::uint8_t>> event_blocks_;
   std::vector<std::span<const std::uint8_t>> activity_blocks_;
 };

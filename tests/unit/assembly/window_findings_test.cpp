@@ -142,10 +142,10 @@ TEST(WindowFindings, BetweenNodesAWindowIsLateBeyondTheClocksBound) {
   std::vector<std::vector<Segment>> segments;
   for (const SourceProcess& process : sources.processes) segments.push_back(segments_of(process.trace, *process.clock));
   const auto late = [&](double bound_ns) {
+    Diagnostics diagnostics;
+    diagnose_windows(sources, segments, bound_ns, &diagnostics);
     runfile::RunTables run;
-    run.attributes.clock_bound_ns = bound_ns;
-    Diagnostics diagnostics(&run);
-    diagnose_windows(sources, segments, run, &diagnostics);
+    write_findings(diagnostics, &run);
     return findings(run, "window.late");
   };
   EXPECT_THAT(late(2.9e6), ElementsAre(testing::EndsWith("opened within 8.0 ms, rank 1 on n1 last")));

@@ -47,12 +47,13 @@ TEST(WrittenLine, SaysWhetherItIsAll) {
 
 TEST(FindingLines, BringErrorsFirstAndCountTheRest) {
   runfile::RunTables run;
-  assembly::Diagnostics diagnostics(&run);
+  assembly::Diagnostics diagnostics;
   diagnostics.add(Severity::kInfo, "task.note", {}, 1, "a note");
   for (std::int32_t i = 0; i < 7; ++i) {
     diagnostics.add(Severity::kError, "rank.missing", {i}, 1, "rank " + std::to_string(i));
   }
   diagnostics.add(Severity::kWarning, "drop.ring-full", {}, 1, "a warning");
+  write_findings(diagnostics, &run);
   EXPECT_THAT(
       finding_lines(run, "run.h5"),
       ElementsAre("missing  rank 0", "missing  rank 1", "missing  rank 2", "missing  rank 3", "missing  rank 4",
@@ -63,11 +64,12 @@ TEST(FindingLines, BringErrorsFirstAndCountTheRest) {
 
 TEST(FindingLines, PutWhatManyRanksSayAlikeInOneLine) {
   runfile::RunTables run;
-  assembly::Diagnostics diagnostics(&run);
+  assembly::Diagnostics diagnostics;
   for (std::int32_t i = 0; i < 4; ++i) {
     diagnostics.add(Severity::kInfo, "nvtx.never-ended", {i}, 10, "rank " + std::to_string(i) + " on n0: 10 open");
     diagnostics.add(Severity::kWarning, "comm.size-unknown", {}, 1, "communicator " + std::to_string(i));
   }
+  write_findings(diagnostics, &run);
   EXPECT_THAT(finding_lines(run, "run.h5"),
               ElementsAre("warning  comm.size-unknown: 4 in all; the first: communicator 0",
                           "note     nvtx.never-ended: 40 in all, ranks 0-3; the first: rank 0 on n0: 10 open"));
@@ -75,11 +77,12 @@ TEST(FindingLines, PutWhatManyRanksSayAlikeInOneLine) {
 
 TEST(FindingLines, CallMissingOnlyWhatIs) {
   runfile::RunTables run;
-  assembly::Diagnostics diagnostics(&run);
+  assembly::Diagnostics diagnostics;
   for (const char* code : {"rank.missing", "rank.failed", "spool.cut", "spool.short", "spool.damaged",
                            "spool.damaged-block", "spool.lost-blocks", "file.unreadable", "spool.duplicate"}) {
     diagnostics.add(Severity::kError, code, {}, 1, code);
   }
+  write_findings(diagnostics, &run);
   EXPECT_THAT(finding_lines(run, "run.h5"),
               ElementsAre("missing  rank.missing", "error    rank.failed", "cut      spool.cut", "cut      spool.short",
                           "damaged  spool.damaged", "damaged  spool.damaged-block", "damaged  spool.lost-blocks",

@@ -1,0 +1,24 @@
+// What the processes of a merge tell each other, as bytes. Both ends are the same program on machines of one kind, and
+// the bytes never reach a disk: nothing here is a format.
+#pragma once
+
+#include "merge/assembly/part_placer.h"
+#include "merge/assembly/part_source.h"
+#include "merge/mpi/peers.h"
+
+namespace jaxprof::merge {
+
+Message pack(const assembly::PartHead& head);
+assembly::PartHead unpack_head(const Message& message);
+
+Message pack(const assembly::Placement& placement);
+assembly::Placement unpack_placement(const Message& message);
+
+// Rows that are encoded.
+Message pack(const assembly::PlacedPart& part);
+Result<assembly::PlacedPart> unpack_rows(const Message& message);
+
+// What a process sees of a run: two that see the same have the same bytes.
+Message pack(const assembly::RunSources& sources);
+
+}  // namespace jaxprof::merge
