@@ -57,8 +57,7 @@ class RunFile:
     as Python values (FORMAT.md, "Root attributes"), such as attributes["world_size"]."""
 
     def __init__(self, path, allow_incomplete=False):
-        self.path = os.fspath(path)
-        self._stream = self._strings = None
+        self.path, self._strings = os.fspath(path), None
         self._open()
         try:
             self.attributes = {name: _plain(value) for name, value in self.file.attrs.items()}
@@ -68,23 +67,25 @@ class RunFile:
             raise
 
     def _open(self):
-        """A finished run file never changes, so that a lock protects nothing, while file systems without locks (Lustre,
-        NFS, read-only ones) refuse to open a file that HDF5 wants to lock. HDF5_USE_FILE_LOCKING, if set, still decides."""
-        stream = builtins.open(self.path, "rb")  # Python says best why a file cannot be opened
+        """A finished run file never changes, so that HDF5's lock protects nothing; but file systems without locks (Lustre,
+        NFS, read-only ones) refuse a file that is to be locked. It is locked where that works all the same, since within
+        one process HDF5 opens no file once with and once without: the caller's own h5py.File and pandas.read_hdf lock."""
+        self._stream = builtins.open(self.path, "rb")  # Python says best why a file cannot be opened
         try:
-            magic = stream.read(len(HDF5_MAGIC))
+            magic = self._stream.read(len(HDF5_MAGIC))
             if magic != HDF5_MAGIC:
                 raise RunFileError(f"{self.path} is " + ("not a run file (not HDF5)" if magic else "empty"))
-            try:
-                self.file = h5py.File(self.path, "r", locking=False)
-            except (TypeError, ValueError):  # before h5py 3.5 or HDF5 1.10.7; what Python has opened HDF5 does not lock
-                self.file = h5py.File(stream, "r")
-                self._stream, stream = stream, None
-        except OSError as error:
-            raise RunFileError(f"HDF5 cannot open {self.path}: {error}") from None
-        finally:
-            if stream:
-                stream.close()
+            faults = []
+            for source, options in ((self.path, {}), (self.path, {"locking": False}), (self._stream, {})):
+                try:
+                    self.file = h5py.File(source, "r", **options)
+                    return
+                except (OSError, TypeError, ValueError) as error:  # no `locking` before h5py 3.5 or HDF5 1.10.7
+                    faults.append(error)
+            raise RunFileError(f"HDF5 cannot open {self.path}: {faults[0]}")
+        except BaseException:
+            self._stream.close()
+            raise
 
     def _refuse_others(self, allow_incomplete):
         schema = self.attributes.get("schema")
@@ -99,8 +100,7 @@ class RunFile:
 
     def close(self):
         self.file.close()
-        if self._stream:
-            self._stream.close()
+        self._stream.close()
 
     def __enter__(self):
         return self
