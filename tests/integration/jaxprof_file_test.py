@@ -67,7 +67,7 @@ def write_run(path, processes, names=("", "a", "b"), complete=True, steps=()):
         table = file.create_dataset("job/processes", data=np.array([(rank,) for rank in range(len(processes))], [("rank", "<i4")]))
         table.attrs.update({"n_rows": len(processes), "FIELD_0_UNITS": "1", "FIELD_0_LONG_NAME": "rank",
                             "FIELD_0_MISSING": np.int32(-1)})
-        file.create_dataset("strings/value", data=list(names), dtype=h5py.special_dtype(vlen=str))
+        file.create_dataset("strings/value", data=np.array(names, object), dtype=h5py.special_dtype(vlen=str))
 
         def add(group, sorted_by, offset, **columns):
             offset = list(offset)
