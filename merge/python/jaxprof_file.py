@@ -35,6 +35,7 @@ SCHEMA = "jaxprof/1"
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 STRINGS = "/strings/value"
 CHUNK_ROWS = 131_072  # at most so many rows are compressed together
+MOST_ROWS_AT_ONCE = 4 * CHUNK_ROWS  # to find small ranges in
 FOREVER_NS = 2**63 - 1
 NO_TIME = np.iinfo(np.int64).min  # NaT of numpy and pandas
 PART_OF = {"process_offset": "process", "nic_offset": "nic", "device_offset": "device", "node_offset": "node"}
@@ -336,6 +337,7 @@ class _Table:
         """The DataFrame of the rows in [(begin, end), ...], which ascend."""
         import pandas as pd
 
+        columns = [columns] if isinstance(columns, str) else columns
         ranges = [(begin, end) for begin, end in ranges if begin < end]
         if len(ranges) == 1:
             index = pd.RangeIndex(*ranges[0], name="row")
@@ -377,17 +379,18 @@ class _Column:
         self.units, self.long_name = _plain(units), _plain(long_name)
 
     def read(self, ranges):
-        """The values of the file in [(begin, end), ...], which ascend. Ranges that lie closer than a chunk are read at
-        once, since their chunks are the same."""
+        """The values of the file in [(begin, end), ...], which ascend. Small ranges that lie close together, and so in the
+        same chunks, are read at once."""
         pieces, first = [np.empty(0, self.dtype)], 0
         while first < len(ranges):
-            last = first
-            while last + 1 < len(ranges) and ranges[last + 1][0] - ranges[last][1] < CHUNK_ROWS:
-                last += 1
-            begin, rows = ranges[first][0], slice(ranges[first][0], ranges[last][1])
+            begin, after = ranges[first][0], first + 1
+            while after < len(ranges) and ranges[after][1] - begin <= MOST_ROWS_AT_ONCE:
+                after += 1
+            rows = slice(begin, ranges[after - 1][1])
             values = self.dataset[rows] if self.field is None else self.dataset[rows, self.field]
-            pieces += [values[some[0] - begin:some[1] - begin] for some in ranges[first:last + 1]]
-            first = last + 1
+            some = ranges[first:after] if after > first + 1 else []
+            pieces += [values[one - begin:end - begin].copy() for one, end in some] or [values]
+            first = after
         return pieces[1] if len(pieces) == 2 else np.concatenate(pieces)
 
     def to_pandas(self, values):

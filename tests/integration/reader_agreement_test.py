@@ -23,8 +23,8 @@ tools.require("cupti", (FAKE_CUDA / "libcuda.so.1").exists(), f"there is no {FAK
 from reader_agreement import Comparison  # noqa: E402
 
 DUMP = tools.BIN / "dump_run_file"
-# Their rows tell of several nodes, or of clocks that were set.
-OF_SEVERAL_NODES = {"/clock/bursts", "/clock/discipline", "/clock/links", "/clock/steps"}
+# What one node without a network card may have no row of: it tells of several nodes, of clocks that were set, of cards.
+OF_THE_SAMPLE = {"/clock/bursts", "/clock/discipline", "/clock/links", "/clock/steps", "/counters/nic/efa", "/job/nics"}
 
 
 def script(name, text):
@@ -63,8 +63,7 @@ class ReaderAgreement(tools.FolderCase):
         filled = {name: {path for path, rows in comparison.tables.items() if rows} for name, comparison in self.compared.items()}
         everything = set().union(*(comparison.tables for comparison in self.compared.values()))
         self.assertEqual(everything - set().union(*filled.values()), set())
-        self.assertEqual(everything - filled["nccl"] - filled["cuda"] - set(self.compared["sample"].tables)
-                         - OF_SEVERAL_NODES, set())
+        self.assertEqual(everything - filled["nccl"] - filled["cuda"] - OF_THE_SAMPLE, set())
         self.assertGreater(self.compared["nccl"].n_values, 10_000)
 
     def test_a_single_wrong_value_of_the_cpp_reader_is_seen(self):
