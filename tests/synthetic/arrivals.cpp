@@ -42,6 +42,20 @@ std::int64_t Arrivals::arrival_ns(const Slot& slot, const Comm& comm, std::uint3
   return slot.ready_ns + jitter_ns + late_ns;
 }
 
+// Where fewer than two members are sound: who came first and last of those that recorded the call.
+void Arrivals::look_at_all(const Slot& slot, const Comm& comm, CallTruth* truth) const {
+  truth->first_ns = INT64_MAX;
+  std::int64_t last_ns = INT64_MIN;
+  for (std::uint32_t rank = comm.first; rank < comm.first + comm.size; ++rank) {
+    if (!run_.records(rank, slot)) continue;
+    const std::int64_t own_ns = arrival_ns(slot, comm, rank);
+    truth->first_ns = std::min(truth->first_ns, own_ns);
+    if (own_ns < last_ns) continue;
+    last_ns = own_ns;
+    truth->last = rank;
+  }
+}
+
 CallTruth Arrivals::truth_of(const Slot& slot, const Comm& comm) const {
   CallTruth truth;
   truth.last = last_of(slot, comm);
@@ -61,6 +75,7 @@ CallTruth Arrivals::truth_of(const Slot& slot, const Comm& comm) const {
         change->second.function == slot.unit->function && change->second.bytes != slot.unit->bytes;
     truth.is_mismatch = truth.is_mismatch || has_other_size;
   }
+  if (!run_.records(truth.last, slot)) look_at_all(slot, comm, &truth);
   truth.reporter = comm.first;
   while (truth.recorded > 0 && !run_.records(truth.reporter, slot)) ++truth.reporter;
   return truth;

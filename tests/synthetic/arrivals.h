@@ -11,8 +11,9 @@
 namespace jaxprof::synthetic {
 
 struct CallTruth {
-  std::uint32_t last = 0;      // rank that comes last
-  std::int64_t first_ns = 0;   // when the first comes
+  // Of the members in whose spools the call is, if it is in any: the rank that comes last, and when the first comes.
+  std::uint32_t last = 0;
+  std::int64_t first_ns = 0;
   std::int64_t last_ns = 0;    // when all are there
   std::uint32_t recorded = 0;  // members in whose spools the call is
   std::uint32_t reporter = 0;  // the lowest of their ranks
@@ -30,6 +31,7 @@ class Arrivals {
  private:
   std::uint32_t first_of(const Slot& slot, const Comm& comm) const;
   std::uint32_t last_of(const Slot& slot, const Comm& comm) const;
+  void look_at_all(const Slot& slot, const Comm& comm, CallTruth* truth) const;
   std::uint32_t sound_from(const Comm& comm, std::uint64_t start, std::uint32_t but) const;
 
   const Run& run_;

@@ -7,6 +7,8 @@ namespace jaxprof::synthetic {
 namespace {
 
 constexpr std::size_t kNames = 400;
+constexpr std::uint64_t kRepeats = 24;  // of a layer
+constexpr std::uint64_t kOddOnes = 32;  // one in so many is of no layer
 constexpr double kShortestNs = 2'000;
 constexpr double kLongestNs = 200'000;
 // What GPUs stamp with is coarser than a nanosecond: lengths are multiples of this.
@@ -69,6 +71,13 @@ KernelMix::KernelMix(std::uint64_t seed) {
     }
   }
   std::fill(by_use_.begin() + static_cast<std::ptrdiff_t>(filled), by_use_.end(), std::uint16_t{0});
+  for (MixedKernel& kernel : layers_) kernel = draw(&random);
+}
+
+MixedKernel KernelMix::at(std::uint64_t position, test::SimRandom* random) const {
+  if (random->next() % kOddOnes == 0) return draw(random);
+  const std::uint64_t layer = test::mix(0, position / (kLayerKernels * kRepeats)) % kLayers;
+  return layers_[layer * kLayerKernels + position % kLayerKernels];
 }
 
 MixedKernel KernelMix::draw(test::SimRandom* random) const {
@@ -77,12 +86,6 @@ MixedKernel KernelMix::draw(test::SimRandom* random) const {
   const Kind& kind = kinds_[name];
   const auto config = static_cast<std::uint16_t>(kind.first_config + (bits >> 16 & 0xff) % kind.config_count);
   return {name, config, kind.length_ns / kTickNs * kTickNs};
-}
-
-double KernelMix::mean_length_ns() const {
-  double sum = 0;
-  for (const std::uint16_t name : by_use_) sum += kinds_[name].length_ns;
-  return sum / kTableSize;
 }
 
 }  // namespace jaxprof::synthetic

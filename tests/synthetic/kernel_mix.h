@@ -1,5 +1,7 @@
 // Which kernels a training job runs: some hundred names as XLA, cuBLAS and PyTorch make them, used after Zipf's law,
-// each launched in one to three ways, most of them a few microseconds long and the longest 200.
+// each launched in one to three ways, most of them a few microseconds long and the longest 200. A model is layers that
+// repeat: one layer's kernels come several times in a row before another's do, with a few in between that do not
+// repeat.
 #pragma once
 
 #include <array>
@@ -23,8 +25,8 @@ class KernelMix {
   explicit KernelMix(std::uint64_t seed);
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<spool::LaunchConfigState>& configs() const { return configs_; }  // `config` is index + 1
-  MixedKernel draw(test::SimRandom* random) const;
-  double mean_length_ns() const;
+  // The kernel at that position of the program.
+  MixedKernel at(std::uint64_t position, test::SimRandom* random) const;
 
  private:
   struct Kind {
@@ -33,11 +35,16 @@ class KernelMix {
     std::uint32_t length_ns;
   };
   static constexpr std::size_t kTableSize = 4096;
+  static constexpr std::size_t kLayers = 32;
+  static constexpr std::size_t kLayerKernels = 48;
+
+  MixedKernel draw(test::SimRandom* random) const;
 
   std::vector<std::string> names_;
   std::vector<spool::LaunchConfigState> configs_;
   std::vector<Kind> kinds_;                         // by name
   std::array<std::uint16_t, kTableSize> by_use_{};  // each name as often as it is used
+  std::array<MixedKernel, kLayers * kLayerKernels> layers_{};
 };
 
 }  // namespace jaxprof::synthetic

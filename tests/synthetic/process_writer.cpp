@@ -184,48 +184,51 @@ void ProcessWriter::write_api(std::int64_t start_ns, std::int64_t length_ns, std
   ++truth_.api;
 }
 
-void ProcessWriter::write_kernel(const SlotKernel& at) {
+ProcessWriter::Started ProcessWriter::launch(const SlotKernel& at) {
   constexpr std::uint32_t kTickNs = 32;
   constexpr std::int64_t kStartJitterNs = 600;  // less than the shortest gap
   const std::uint64_t bits = random_.next();
-  const std::int64_t start_ns = at.start_ns + late_ns_ + static_cast<std::int64_t>(bits % kStartJitterNs);
   // Up to 3 per cent less than on the slowest rank.
   const std::uint64_t saved_ns = at.kernel.length_ns * (bits >> 32 & 0xff) / (33 * 256) / kTickNs * kTickNs;
-  spool::KernelEvent kernel{};
-  kernel.name = names_[at.kernel.name];
-  kernel.lane = spool::MadeVarint(lane_of(at.stream));
-  kernel.config = configs_[at.kernel.config];
-  kernel.start_ns = wall(start_ns);
-  kernel.duration = spool::fold_sign(static_cast<std::int64_t>(at.kernel.length_ns - saved_ns));
-  kernel.correlation = ++correlation_;
-  kernel.channel = kChannel;
-  spool_.kernel(kernel);
+  const Started started{at.kernel, at.stream, at.start_ns + late_ns_ + static_cast<std::int64_t>(bits % kStartJitterNs),
+                        static_cast<std::int64_t>(at.kernel.length_ns - saved_ns), ++correlation_};
   if (plan_.has_api) {
-    api_ns_ = std::max(api_ns_, start_ns - kLeadNs);
+    api_ns_ = std::max(api_ns_, started.start_ns - kLeadNs);
     const std::int64_t length_ns = kCallNs + static_cast<std::int64_t>(bits >> 48 & 0x3ff);
     write_api(api_ns_, length_ns, correlation_);
     api_ns_ += length_ns + 200;
   }
+  return started;
+}
+
+void ProcessWriter::write_kernel(const Started& started) {
+  spool::KernelEvent kernel{};
+  kernel.name = names_[started.kernel.name];
+  kernel.lane = spool::MadeVarint(lane_of(started.stream));
+  kernel.config = configs_[started.kernel.config];
+  kernel.start_ns = wall(started.start_ns);
+  kernel.duration = spool::fold_sign(started.length_ns);
+  kernel.correlation = started.correlation;
+  kernel.channel = kChannel;
+  spool_.kernel(kernel);
   ++truth_.kernels;
 }
 
 void ProcessWriter::write_kernels(const Slot& slot) {
   for (const SlotKernel& at : slot.kernels) {
-    const std::int64_t end_ns = at.start_ns + at.kernel.length_ns;
-    const auto is_over = [end_ns](const SlotKernel& other) {
-      return other.start_ns + other.kernel.length_ns <= end_ns;
-    };
-    for (const SlotKernel& other : beside_) {
+    const Started started = launch(at);
+    if (started.stream != 0) {
+      beside_.push_back(started);
+      continue;
+    }
+    const auto is_over = [&started](const Started& other) { return other.end_ns() <= started.end_ns(); };
+    for (const Started& other : beside_) {
       if (is_over(other)) write_kernel(other);
     }
     std::erase_if(beside_, is_over);
-    if (at.stream != 0) {
-      beside_.push_back(at);
-    } else {
-      write_kernel(at);
-    }
+    write_kernel(started);
   }
-  for (const SlotKernel& other : beside_) write_kernel(other);
+  for (const Started& other : beside_) write_kernel(other);
   beside_.clear();
 }
 
@@ -282,7 +285,7 @@ std::vector<NcclCall> ProcessWriter::calls_of(const Slot& slot, const Comm& comm
   return calls;
 }
 
-void ProcessWriter::note_odd(const Slot&, const Comm& comm, std::vector<OddCall>* list, NcclFunction function) {
+void ProcessWriter::note_odd(const Comm& comm, std::vector<OddCall>* list, NcclFunction function) {
   list->push_back({rank_, comm.kind, comm.hash, function,
                    sequence_[static_cast<std::size_t>(comm.kind)][static_cast<std::size_t>(function)]});
 }
@@ -315,8 +318,8 @@ void ProcessWriter::write_unit(const Slot& slot) {
       change = found->second;
       const bool is_gone = change.is_omitted || change.is_unrecorded;
       const bool is_moved = faulty_->fault.kind == FaultKind::kSwap || faulty_->fault.kind == FaultKind::kReorder;
-      if (is_gone) note_odd(slot, comm, &truth_.missing_calls, unit.function);
-      if (!is_gone && is_moved) note_odd(slot, comm, &truth_.moved_calls, change.function);
+      if (is_gone) note_odd(comm, &truth_.missing_calls, unit.function);
+      if (!is_gone && is_moved) note_odd(comm, &truth_.moved_calls, change.function);
     }
   }
   if (change.is_omitted) return;

@@ -11,7 +11,6 @@ namespace {
 
 using spool::IdentityKey;
 
-constexpr const char* kJobId = "1001";
 constexpr const char* kStepId = "0";
 constexpr const char* kTrace = "cuda,nvtx,nccl";
 constexpr std::int64_t kStartNs = 500'000'000;  // of the wrappers, in the run's time

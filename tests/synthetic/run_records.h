@@ -12,6 +12,7 @@
 namespace jaxprof::synthetic {
 
 inline constexpr const char* kRunId = "1001.0.0";
+inline constexpr const char* kJobId = "1001";
 
 std::string stem_of(std::uint32_t rank);
 std::string host_of(std::uint32_t node);

@@ -9,6 +9,7 @@
 
 #include "agent/base/atomic_file.h"
 #include "agent/contract/run_layout.h"
+#include "tests/synthetic/node_clocks.h"
 #include "tests/synthetic/process_writer.h"
 #include "tests/synthetic/run_records.h"
 
@@ -96,6 +97,11 @@ Result<RunTruth> write_run(const Run& run, const std::string& directory, unsigne
     for (unsigned i = 0; i < n_threads; ++i) threads.emplace_back(work);
   }
   if (failure) return tl::unexpected(*failure);
+  if (run.plan().has_clocks) {
+    for (std::uint32_t node = 0; node < run.plan().node_count(); ++node) {
+      write_node_spool(run, node, end_ns, state_directory);
+    }
+  }
   return truth;
 }
 

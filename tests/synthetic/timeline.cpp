@@ -48,7 +48,7 @@ void Timeline::add_kernels(std::uint64_t count, Slot* slot) {
   std::fill(std::begin(free_ns), std::end(free_ns), slot->start_ns);
   for (std::uint64_t i = 0; i < count; ++i) {
     SlotKernel at;
-    at.kernel = mix_.draw(&random_);
+    at.kernel = mix_.at(kernel_index_++, &random_);
     const std::uint64_t bits = random_.next();
     // Most follow one another on the first stream; some run beside it.
     if (bits % 8 == 0) at.stream = static_cast<std::uint8_t>(1 + (bits >> 8) % (kComputeStreams - 1));

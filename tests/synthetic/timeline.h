@@ -65,6 +65,7 @@ class Timeline {
   test::SimRandom random_;
   std::uint64_t index_ = 0;
   std::uint64_t unit_index_ = 0;
+  std::uint64_t kernel_index_ = 0;
   std::int64_t now_ns_;
 };
 
