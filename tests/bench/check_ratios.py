@@ -9,6 +9,7 @@ A figure that a bench no longer prints fails as well.
 """
 
 import importlib.util
+import importlib.util
 import os
 import pathlib
 import re
@@ -57,6 +58,9 @@ def main():
     if not importlib.util.find_spec("h5py") and "h5py" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
         print("skipped: reader_bench, since there is no h5py; run: bash tests/setup.sh tests")
         records = [record for record in records if record[0] != "reader_bench"]
+    if importlib.util.find_spec("h5py") is None and "h5py" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
+        print("skipped: merge_scale_bench, since there is no h5py; run: bash tests/setup.sh tests")
+        records = [record for record in records if record[0] != "merge_scale_bench"]
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         commands = {"annotate_bench": [sys.executable, here / "annotate_bench.py", python, binaries / "jaxprof-exec", folder],
@@ -70,7 +74,7 @@ def main():
                     "clock_probe_bench": [binaries / "clock_probe_bench"],
                     "publish_bench": [binaries / "publish_bench", binaries / "jaxprof-exec",
                                       libraries / "libjaxprof-agent.so", folder],
-                    "merge_bench": [binaries / "merge_bench", "100000", folder],
+                    "merge_scale_bench": [sys.executable, here / "merge_scale_bench.py", binaries, folder, "small"],
                     "reader_bench": [sys.executable, here / "reader_bench.py", "2000000", folder],
                     "runfile_bench": [binaries / "runfile_bench", "1000000", folder],
                     "netsampler_bench": [binaries / "netsampler_bench", folder],

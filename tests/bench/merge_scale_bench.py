@@ -73,6 +73,7 @@ class Bench:
     def __init__(self, binaries, folder):
         self.bin = pathlib.Path(binaries)
         self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.failures = []
 
     def generate(self, name, *options):
@@ -158,8 +159,8 @@ class Bench:
 
 
 def mixed(n_events, processes=8, nodes=2):
-    """Options of a run of so many events: half of them in kernels and their CUDA calls, NCCL's and the program's
-    ranges."""
+    """Options of a run of about so many events: six tenths of them kernels and their CUDA calls, the rest in equal parts
+    NCCL's calls, of 13 events each, and the program's ranges, of two."""
     return ("--processes", processes, "--nodes", nodes, "--kernels", n_events * 3 // 10, "--api", "--nccl",
             n_events // 80, "--nvtx", n_events // 12)
 
