@@ -56,11 +56,8 @@ def main():
         print("skipped: cupti_bench, which was not built without CUPTI's headers; run: bash tests/setup.sh cupti")
         records = [record for record in records if record[0] != "cupti_bench"]
     if not importlib.util.find_spec("h5py") and "h5py" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
-        print("skipped: reader_bench, since there is no h5py; run: bash tests/setup.sh tests")
-        records = [record for record in records if record[0] != "reader_bench"]
-    if importlib.util.find_spec("h5py") is None and "h5py" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
-        print("skipped: merge_scale_bench, since there is no h5py; run: bash tests/setup.sh tests")
-        records = [record for record in records if record[0] != "merge_scale_bench"]
+        print("skipped: reader_bench and merge_scale_bench, since there is no h5py; run: bash tests/setup.sh tests")
+        records = [record for record in records if record[0] not in ("reader_bench", "merge_scale_bench")]
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         commands = {"annotate_bench": [sys.executable, here / "annotate_bench.py", python, binaries / "jaxprof-exec", folder],
