@@ -9,7 +9,6 @@ A figure that a bench no longer prints fails as well.
 """
 
 import importlib.util
-import importlib.util
 import os
 import pathlib
 import re
