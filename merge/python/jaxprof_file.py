@@ -1,8 +1,8 @@
 """Reads jaxprof's run files: tables as pandas DataFrames, events by rank, process, step or time.
 
-A run file is plain HDF5 (merge/runfile/FORMAT.md), but ids have to become text, numbers words, and 2^64-1 nothing; and of
-a file of 100 M events nobody wants to read all to see one step. This one file does that. It needs h5py 2.10 or newer,
-numpy, and pandas 1.1 or newer where a DataFrame is asked for; copy it next to your notebook. Python 3.8 or newer.
+A run file is plain HDF5 (merge/runfile/FORMAT.md), but ids have to become text, numbers words, and 2^64-1 nothing; and
+of a file of 100 M events nobody wants to read all to see one step. This one file does that: copy it next to your
+notebook. It needs h5py 2.10 and Python 3.8 or newer, numpy, and for DataFrames pandas 1.1 or newer.
 
     import jaxprof_file
 
@@ -19,8 +19,8 @@ What a column of a DataFrame is:
 - floating-point: float64, missing ones are NaN.
 The index, `row`, is the row's number in the table of the file: what "row of" and "index of" columns refer to.
 
-Times are int64 ns on the run's time axis, from 0. One thread at a time. What is no run file, incomplete or too new raises
-RunFileError; a table, column, rank or step that the file does not have raises LookupError.
+Times are int64 ns on the run's time axis, from 0. One thread at a time. What is no run file, incomplete or too new
+raises RunFileError; a table, column, rank or step that the file does not have raises LookupError.
 """
 
 import builtins
@@ -38,9 +38,9 @@ CHUNK_ROWS = 131_072  # at most so many rows are compressed together
 MOST_ROWS_AT_ONCE = 4 * CHUNK_ROWS  # to find small ranges in
 FOREVER_NS = 2**63 - 1
 NO_TIME = np.iinfo(np.int64).min  # NaT of numpy and pandas
-PART_OF = {"process_offset": "process", "nic_offset": "nic", "device_offset": "device", "node_offset": "node"}
 MEMBER_OF = {"/comms": "comm", "/collectives": "instance"}
-INSTANCE_FLAGS = {"is_partial": 1, "is_grouped": 2, "is_mismatch": 4, "is_unresolved": 8, "is_certain": 16}
+COUNTER_KEYS = ("kind", "scale", "bits", "is_error")
+INSTANCE_FLAGS = {"is_partial": 1, "is_grouped": 2, "has_mismatch": 4, "is_unresolved": 8, "is_certain": 16}
 
 
 class RunFileError(ValueError):
@@ -68,9 +68,9 @@ class RunFile:
             raise
 
     def _open(self):
-        """A finished run file never changes, so that HDF5's lock protects nothing; but file systems without locks (Lustre,
-        NFS, read-only ones) refuse a file that is to be locked. It is locked where that works all the same, since within
-        one process HDF5 opens no file once with and once without: the caller's own h5py.File and pandas.read_hdf lock."""
+        """A finished run file never changes, so that HDF5's lock protects nothing; but file systems without locks
+        (Lustre, NFS, read-only ones) refuse a file that is to be locked. Where that works it is locked all the same: in
+        one process HDF5 opens no file once with and once without, and the caller's h5py.File locks."""
         self._stream = builtins.open(self.path, "rb")  # Python says best why a file cannot be opened
         try:
             magic = self._stream.read(len(HDF5_MAGIC))
@@ -93,8 +93,8 @@ class RunFile:
         if not isinstance(schema, str) or not schema.startswith("jaxprof/"):
             raise RunFileError(f"{self.path} is HDF5 but not a run file: its schema is {schema!r}")
         if schema != SCHEMA:
-            raise RunFileError(f"{self.path} has schema {schema}, this reader knows {SCHEMA}: take the jaxprof_file.py of "
-                               f"the jaxprof that wrote it ({self.attributes.get('tool_version')})")
+            raise RunFileError(f"{self.path} has schema {schema}, this reader knows {SCHEMA}: take the jaxprof_file.py "
+                               f"of the jaxprof that wrote it ({self.attributes.get('tool_version')})")
         if self.attributes.get("complete") != 1 and not allow_incomplete:
             raise RunFileError(f"{self.path} is not complete: the merge that wrote it did not finish; merge again, or "
                                "open it with allow_incomplete=True")
@@ -131,8 +131,8 @@ class RunFile:
 
     def table(self, path, columns=None):
         """All rows of a table, such as "/events/kernels", "/job/tasks" or "/diagnostics", with the `columns` named, or
-        all. What the file says by offsets is a column too: `process` and `rank` of events, `node` of /clock/model, `nic`
-        or `device` of counters, `comm` and `instance` of members."""
+        all. What the file says by offsets is a column too: `process` and `rank` of events, `node` of /clock/model,
+        `nic` or `device` of counters, `comm` and `instance` of members, and so on."""
         table = _Table(self, path)
         return table.frame([(0, table.n_rows)], columns)
 
@@ -146,8 +146,8 @@ class RunFile:
             column = table.column(name)
             told[name] = {"dtype": "word" if column.words else str(column.dtype), "units": column.units,
                           "long_name": column.long_name}
-            if "kind" in column.dataset.attrs:
-                told[name].update({key: _plain(column.dataset.attrs[key]) for key in ("kind", "scale", "bits", "is_error")})
+            of_counters = column.dataset.attrs if "kind" in column.dataset.attrs else {}
+            told[name].update({key: _plain(of_counters[key]) for key in COUNTER_KEYS if key in of_counters})
         return pd.DataFrame.from_dict(told, orient="index")
 
     @property
@@ -188,8 +188,8 @@ class RunFile:
 
     def counters(self, subject, driver=None, columns=None):
         """Samples of network ports ("nic"; of one `driver`, which need not be named if there is one only) or of GPUs
-        ("gpu"), by subject and time: `nic` or `device`, the row of /job/nics or /job/devices, time_ns, read_ns, flags and
-        the driver's counters. Values are raw; describe("/counters/...") has their kinds and scales, and FORMAT.md
+        ("gpu"), by subject and time: `nic` or `device`, the row of /job/nics or /job/devices, time_ns, read_ns, flags
+        and the driver's counters. Values are raw; describe("/counters/...") has their kinds and scales, and FORMAT.md
         ("Counters") says when two of them make a rate."""
         path = f"/counters/{subject}"
         if path not in self.file:
@@ -206,8 +206,15 @@ class RunFile:
 
     def collectives(self, columns=None):
         """/collectives, row i is instance i; the bits of `flags` are columns of bool as well: is_partial, is_grouped,
-        is_mismatch, is_unresolved, is_certain."""
-        frame = self.table("/collectives", columns)
+        has_mismatch, is_unresolved, is_certain."""
+        return self._with_bits("/collectives", columns)
+
+    def transfers(self, columns=None):
+        """/transfers, sends with their receives, with the bits of `flags` as collectives() has them."""
+        return self._with_bits("/transfers", columns)
+
+    def _with_bits(self, path, columns):
+        frame = self.table(path, columns)
         if "flags" in frame:
             for name, bit in INSTANCE_FLAGS.items():
                 frame[name] = frame["flags"].to_numpy() & bit != 0
@@ -242,7 +249,7 @@ class RunFile:
         return self._along_clock(node, ns, "time_ns", "raw_ns")
 
     def from_raw_clock(self, node, raw_ns):
-        """The time on the run's axis at which the node's CLOCK_MONOTONIC_RAW read `raw_ns`: the inverse of raw_clock."""
+        """When, on the run's axis, the node's CLOCK_MONOTONIC_RAW read `raw_ns`: the inverse of raw_clock."""
         return self._along_clock(node, raw_ns, "raw_ns", "time_ns")
 
     def _along_clock(self, node, values, from_name, to_name):
@@ -311,13 +318,15 @@ class _Table:
             self.names, self.n_rows = list(self.group.dtype.names), len(self.group)
             return
         datasets = {name: item for name, item in self.group.items() if isinstance(item, h5py.Dataset)}
-        offsets = {"member_offset": MEMBER_OF.get(owner)} if is_members else PART_OF
-        for name in offsets:
-            if name in datasets and "kind" not in datasets[name].attrs:
-                self.part, self.offset = offsets[name], datasets[name][:].astype(np.int64)
+        names = []
+        for name, item in datasets.items():
+            if name.endswith("_offset") and "kind" not in item.attrs:  # which a counter has
+                if is_members == (name == "member_offset"):
+                    self.part = MEMBER_OF.get(owner) if is_members else name[:-len("_offset")]
+                    self.offset = item[:].astype(np.int64)
+            elif is_members == (name.startswith("member_") or name == "event_row"):
+                names.append(name)
         first = _plain(self.group.attrs.get("sorted_by", "")).split(", ")
-        names = (name for name, item in datasets.items() if "kind" in item.attrs or not name.endswith("_offset"))
-        names = (name for name in names if is_members == (name.startswith("member_") or name == "event_row"))
         self.names = sorted(names, key=lambda name: (first.index(name) if name in first else len(first),
                                                      not name.endswith("_ns"), name))
         lengths = [len(datasets[name]) for name in self.names]
@@ -331,63 +340,60 @@ class _Table:
     def column(self, name):
         if name not in self.names:
             raise self._lacks(f"has no column {name} in {self.path}", self.names)
-        return _Column(self.run, self.group, name) if isinstance(self.group, h5py.Dataset) else _Column(self.run, self.group[name])
+        return _Column(self.run, self.group, name)
 
     def frame(self, ranges, columns):
         """The DataFrame of the rows in [(begin, end), ...], which ascend."""
         import pandas as pd
 
-        columns = [columns] if isinstance(columns, str) else columns
         ranges = [(begin, end) for begin, end in ranges if begin < end]
         if len(ranges) == 1:
             index = pd.RangeIndex(*ranges[0], name="row")
         else:
             index = pd.Index(np.concatenate([np.arange(0)] + [np.arange(*some) for some in ranges]), name="row")
-        parts = {} if self.part is None else {self.part: self._part}
-        if self.part == "process":
-            parts["rank"] = self._rank
-        parts = {name: values for name, values in parts.items() if name not in self.names}
+        parts = {None: [], "process": ["process", "rank"]}.get(self.part, [self.part])
+        parts = [name for name in parts if name not in self.names]
         data = {}
-        for name in [*parts, *self.names] if columns is None else columns:
-            if name in parts:
-                data[name] = parts[name](index.to_numpy())
-            else:
-                column = self.column(name)
-                data[name] = column.to_pandas(column.read(ranges))
+        for name in parts + self.names if columns is None else [columns] if isinstance(columns, str) else columns:
+            data[name] = self._values_of_parts(name, index.to_numpy()) if name in parts else self._values(name, ranges)
         return pd.DataFrame(data, index=index, copy=False)
 
-    def _part(self, rows):
-        return (np.searchsorted(self.offset, rows, "right") - 1).astype(np.uint32)
+    def _values(self, name, ranges):
+        column = self.column(name)
+        return column.to_pandas(column.read(ranges))
 
-    def _rank(self, rows):
+    def _values_of_parts(self, name, rows):
+        parts = (np.searchsorted(self.offset, rows, "right") - 1).astype(np.uint32)
+        if name != "rank":
+            return parts
         ranks = _Table(self.run, "/job/processes").column("rank")
-        return ranks.to_pandas(ranks.read([(0, len(self.offset) - 1)])[self._part(rows)])
+        return ranks.to_pandas(ranks.read([(0, len(self.offset) - 1)])[parts])
 
 
 class _Column:
-    """One column: a dataset, or the `field` of a compound one."""
+    """One column: a dataset of its own, or a field of a compound one."""
 
-    def __init__(self, run, dataset, field=None):
-        self.run, self.dataset, self.field = run, dataset, field
-        self.dtype = dataset.dtype if field is None else dataset.dtype[field]
+    def __init__(self, run, group, name):
+        self.run, self.is_field, self.name = run, isinstance(group, h5py.Dataset), name
+        self.dataset = group if self.is_field else group[name]
+        self.dtype = self.dataset.dtype[name] if self.is_field else self.dataset.dtype
         self.words = h5py.check_enum_dtype(self.dtype)
-        if field is None:
-            names = "units", "long_name", "missing_value"
-        else:
-            names = (f"FIELD_{dataset.dtype.names.index(field)}_{name}" for name in ("UNITS", "LONG_NAME", "MISSING"))
-        units, long_name, self.missing = (dataset.attrs[name] for name in names)
+        names = ["units", "long_name", "missing_value"]
+        if self.is_field:
+            names = [f"FIELD_{group.dtype.names.index(name)}_{what}" for what in ("UNITS", "LONG_NAME", "MISSING")]
+        units, long_name, self.missing = (self.dataset.attrs[name] for name in names)
         self.units, self.long_name = _plain(units), _plain(long_name)
 
     def read(self, ranges):
-        """The values of the file in [(begin, end), ...], which ascend. Small ranges that lie close together, and so in the
-        same chunks, are read at once."""
+        """The values of the file in [(begin, end), ...], which ascend. Small ranges that lie close together, and so in
+        the same chunks, are read at once."""
         pieces, first = [np.empty(0, self.dtype)], 0
         while first < len(ranges):
             begin, after = ranges[first][0], first + 1
             while after < len(ranges) and ranges[after][1] - begin <= MOST_ROWS_AT_ONCE:
                 after += 1
             rows = slice(begin, ranges[after - 1][1])
-            values = self.dataset[rows] if self.field is None else self.dataset[rows, self.field]
+            values = self.dataset[rows, self.name] if self.is_field else self.dataset[rows]
             some = ranges[first:after] if after > first + 1 else []
             pieces += [values[one - begin:end - begin].copy() for one, end in some] or [values]
             first = after

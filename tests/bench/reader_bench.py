@@ -68,7 +68,8 @@ def columns_of(offsets, rng):
 
 
 def texts():
-    return [""] + [f"_ZN7cutlass13device_kernelI{i:03d}" + "Lb0EfN4cute5tupleIJNS_1CILi128EEE" * (1 + i % 5) for i in range(N_NAMES)]
+    part = "Lb0EfN4cute5tupleIJNS_1CILi128EEE"  # names of kernels are long
+    return [""] + [f"_ZN7cutlass13device_kernelI{i:03d}{part * (1 + i % 5)}" for i in range(N_NAMES)]
 
 
 def write_run(path, columns, offsets):
@@ -129,7 +130,8 @@ def bench_columns(path):
 
 def write_json(path, frame):
     """A trace as profilers write it: times in us, what is particular to kernels under args, nothing for what is missing."""
-    events = [{"ph": "X", "cat": "kernel", "name": name, "pid": device, "tid": stream, "ts": start / 1e3, "dur": length / 1e3,
+    events = [{"ph": "X", "cat": "kernel", "name": name, "pid": device, "tid": stream, "ts": start / 1e3,
+               "dur": length / 1e3,
                "args": {"context": context, "correlation": correlation, "external id": api, "launch": launch}}
               for name, device, stream, start, length, context, correlation, api, launch in
               zip(*(frame[column].tolist() for column in ("name", "device", "stream", "start_ns", "dur_ns", "context",
@@ -151,7 +153,7 @@ def bench_json(run_path, json_path):
         write_json(json_path, frame)
         ours_s = best_seconds(lambda: run.events("kernels", process=0, columns=columns))
     from_json = read_json(json_path)
-    if not (from_json["correlation"] == frame["correlation"]).all() or not (from_json["name"] == frame["name"].astype(str)).all():
+    if not all((from_json[name].astype(str) == frame[name].astype(str)).all() for name in ("correlation", "name")):
         sys.exit("reader_bench: JSON says something else")
     json_s = best_seconds(lambda: read_json(json_path), rounds=2)
     print(f"reader.table_rows_per_s  {len(frame) / ours_s:.0f}")

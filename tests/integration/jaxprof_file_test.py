@@ -1,23 +1,21 @@
 #!/usr/bin/env python3
-"""merge/python/jaxprof_file.py as a user has it: what it refuses and how it says so, locks, types and missing values, and
-that a rank, a step or a span of time gives exactly its events, by the log of the puppets and by reading everything.
+"""merge/python/jaxprof_file.py on the run file of a job: types and missing values, and that a rank, a step or a span of
+time gives exactly its events, by the log of the puppets and by reading everything.
 
-Whether values are right, each of every table, is reader_agreement_test.py's.
+Whether values are right, each of every table, is reader_agreement_test.py's; which files are opened, and how much of a
+large one is read, jaxprof_open_test.py's.
 """
 
 import contextlib
-import fcntl
 import functools
 import io
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
-from unittest import mock
 
 import run_tools as tools
 
@@ -27,7 +25,6 @@ tools.require("mpi", shutil.which("mpirun"), "there is no mpirun")
 FAKE_CUDA = Path(os.environ.get("JAXPROF_LIB", tools.BIN.parent / "lib")) / "fake_cuda"
 tools.require("cupti", (FAKE_CUDA / "libcuda.so.1").exists(), f"there is no {FAKE_CUDA}/libcuda.so.1")
 
-import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 from run_file import RunFile  # noqa: E402
@@ -56,49 +53,6 @@ def profile():
     merged = tools.merge("prof")
     assert job.status == 0 and merged.status == 0, f"{job}\n{merged}"
     return folder, {rank: TruthLog(f"log.{rank}") for rank in range(N_RANKS)}
-
-
-def write_run(path, processes, names=("", "a", "b"), complete=True, steps=()):
-    """A run file by hand: NVTX rows (start_ns, name) of each process, steps (process, number, start_ns, dur_ns)."""
-    with h5py.File(path, "w") as file:
-        file.attrs.update({"schema": "jaxprof/1", "schema_version": "1.3.0", "epoch_unix_ns": 10**18})
-        if complete:
-            file.attrs["complete"] = np.uint8(1)
-        table = file.create_dataset("job/processes", data=np.array([(rank,) for rank in range(len(processes))], [("rank", "<i4")]))
-        table.attrs.update({"n_rows": len(processes), "FIELD_0_UNITS": "1", "FIELD_0_LONG_NAME": "rank",
-                            "FIELD_0_MISSING": np.int32(-1)})
-        file.create_dataset("strings/value", data=np.array(names, object), dtype=h5py.special_dtype(vlen=str))
-
-        def add(group, sorted_by, offset, **columns):
-            offset = list(offset)
-            file.require_group(group).attrs.update({"n_rows": sum(offset), "sorted_by": sorted_by})
-            file[group].create_dataset("process_offset", data=np.cumsum([0, *offset]).astype("<u8"))
-            for name, (values, units, missing) in columns.items():
-                dataset = file[group].create_dataset(name, data=values, chunks=(jaxprof_file.CHUNK_ROWS,), maxshape=(None,))
-                dataset.attrs.update({"units": units, "long_name": name, "missing_value": values.dtype.type(missing)})
-
-        rows = [row for process in processes for row in process]
-        add("events/nvtx", "process, start_ns", map(len, processes),
-            start_ns=(np.array([start for start, _ in rows], "<i8"), "ns", -1),
-            name=(np.array([name for _, name in rows], "<u4"), "index of /strings/value", 0))
-        columns = [np.array([step[at] for step in steps], "<i8") for at in range(4)] or [np.zeros(0, "<i8")] * 4
-        add("steps", "process, start_ns", np.bincount(columns[0], minlength=len(processes)),
-            step=(columns[1], "1", -2**63), start_ns=(columns[2], "ns", -1), dur_ns=(columns[3], "ns", -1))
-
-
-@contextlib.contextmanager
-def rows_read():
-    """How many rows of each dataset are read inside, by the last word of its path."""
-    counts, read = {}, h5py.Dataset.__getitem__
-
-    def counted(dataset, rows, **options):
-        values = read(dataset, rows, **options)
-        name = dataset.name.rpartition("/")[2]
-        counts[name] = counts.get(name, 0) + np.size(values)
-        return values
-
-    with mock.patch.object(h5py.Dataset, "__getitem__", counted):
-        yield counts
 
 
 class WithRun(unittest.TestCase):
@@ -146,7 +100,7 @@ class Events(WithRun):
     def test_steps_of_several_ranks(self):
         frame = self.run_file.events("nccl", step=range(2, 4))
         self.assertEqual(sorted(set(frame["rank"])), list(range(N_RANKS)))
-        self.assertEqual(len(frame), sum(2 <= call["iteration"] < 4 for truth in self.truths.values() for call in truth.calls))
+        self.assertEqual(len(frame), sum(call["iteration"] in (2, 3) for truth in self.truths.values() for call in truth.calls))
         self.assertEqual(len(self.run_file.events("nccl", step=[0, 5], rank=[0, 2])),
                          sum(call["iteration"] in (0, 5) for rank in (0, 2) for call in self.truths[rank].calls))
 
@@ -162,12 +116,12 @@ class Events(WithRun):
         self.assert_same(self.run_file.events("nccl", process=1, step=3, between=(0, middle)), expected)
 
     def test_the_index_is_the_row_of_the_file(self):
-        kernels, apis = self.run_file.events("kernels", rank=1), self.run_file.table("/events/api")
+        columns = ["start_ns", "dur_ns", "api"]
+        kernels, apis = self.run_file.events("kernels", columns, rank=1), self.run_file.table("/events/api")
         self.assertGreater(len(kernels), 0)
         self.assertTrue((apis.loc[kernels["api"], "start_ns"].to_numpy() <= kernels["start_ns"].to_numpy()).all())
-        everything = self.run_file.table("/events/kernels")
-        pd.testing.assert_frame_equal(kernels[["start_ns", "dur_ns"]], everything.loc[kernels.index, ["start_ns", "dur_ns"]],
-                                      check_index_type=False)
+        everything = self.run_file.table("/events/kernels", columns)
+        pd.testing.assert_frame_equal(kernels, everything.loc[kernels.index], check_index_type=False)
 
     def test_columns_come_as_asked(self):
         frame = self.run_file.events("nccl", columns=["start_ns", "rank"])
@@ -182,8 +136,8 @@ class Events(WithRun):
                            (lambda run: run.events("kernel"), "has no table /events/kernel: there are .*/events/kernels"),
                            (lambda run: run.events("/comms"), "/comms is no table of events by process"),
                            (lambda run: run.table("/events"), "has no table /events: there are"),
-                           (lambda run: run.table("/job/tasks", columns=["color"]), "no column color in /job/tasks: there are task"),
-                           (lambda run: run.counters("nic", "mlx9"), "(counters of the drivers .*: name one|no counters of nic)"),
+                           (lambda run: run.table("/job/tasks", "color"), "no column color in /job/tasks: there are task"),
+                           (lambda run: run.counters("nic", "mlx9"), "(of the drivers .*: name one|no counters of nic)"),
                            (lambda run: run.members(10**6), "has no instance 1000000: there are"),
                            (lambda run: run.raw_clock(5, 0), "has no node 5: there are 1")):
             with self.assertRaisesRegex(LookupError, words):
@@ -193,8 +147,8 @@ class Events(WithRun):
 class Tables(WithRun):
     def test_all_tables_are_listed_with_their_rows(self):
         tables = self.run_file.tables()
-        for path in ("/job/tasks", "/job/processes", "/events/nccl", "/events/kernels", "/steps", "/collectives", "/comms/members",
-                     "/collectives/members", "/clock/model", "/diagnostics"):
+        for path in ("/job/tasks", "/job/processes", "/events/nccl", "/events/kernels", "/steps", "/collectives",
+                     "/comms/members", "/collectives/members", "/clock/model", "/diagnostics"):
             self.assertEqual(len(self.run_file.table(path)), tables[path], path)
         self.assertEqual(tables["/job/processes"], N_RANKS)
         self.assertEqual(self.run_file.attributes["world_size"], N_RANKS)
@@ -224,7 +178,8 @@ class Tables(WithRun):
             self.assertEqual(str(calls["gpu_start_ns"].dtype), "Int64")
             self.assertEqual(calls["gpu_start_ns"].isna().tolist(), [False, True, True, True, True])
             self.assertEqual(calls.at[0, "gpu_start_ns"], 1_005_000)
-            self.assertEqual(run.events("nccl", between=(0, 1_000_001))["gpu_start_ns"].dtype, np.int64)  # none is missing here
+            first = run.events("nccl", between=(0, 1_000_001))
+            self.assertEqual(first["gpu_start_ns"].dtype, np.int64)  # none is missing here
             self.assertEqual(calls["flags"].tolist(), [0] * 5)  # bits are never missing
             self.assertTrue(calls["timing"].isna()[1:].all())
             model = run.table("/clock/nodes")
@@ -238,12 +193,6 @@ class Tables(WithRun):
         meanings = self.run_file.describe("/events/kernels")
         self.assertEqual(meanings.loc["dur_ns"].tolist(), ["int64", "ns", "length"])
         self.assertEqual(self.run_file.describe("/job/tasks").at["state", "dtype"], "word")
-
-    def test_two_texts_that_became_one(self):
-        write_run("twins.h5", [[(1, 1), (2, 2), (3, 0)]], names=("", "\ufffd", "\ufffd"))
-        with jaxprof_file.open("twins.h5") as run:
-            names = run.table("/events/nvtx")["name"]
-            self.assertEqual(names.astype(object).where(names.notna(), None).tolist(), ["\ufffd", "\ufffd", None])
 
     def test_collectives_and_their_members(self):
         instances = self.run_file.collectives()
@@ -294,128 +243,6 @@ class Clocks(WithRun):
         back = self.run_file.from_raw_clock(0, raw)
         self.assertLessEqual(np.abs(back - calls["start_ns"].to_numpy()).max(), 1)
         self.assertEqual(self.run_file.raw_clock(0, int(calls["start_ns"].iloc[0])), raw[0])
-
-
-class LargeFiles(tools.FolderCase):
-    """That only what was asked for is read."""
-
-    N_ROWS = 1_000_000
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        # 100 rows without a start, then one each 10 ns, and a process with three.
-        many = [(-1, 1)] * 100 + [(10 * i, 1 + i % 2) for i in range(cls.N_ROWS)]
-        steps = [(0, 1, 5_000_000, 100), (0, 1, 5_000_050, 100), (0, 2, 5_000_200, 1_000), (0, 3, 9_999_900, -1), (1, 1, 0, 15)]
-        write_run("large.h5", [many, [(-1, 2), (10, 2), (20, 0)]], steps=steps)
-        cls.run_file = jaxprof_file.open("large.h5")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.run_file.close()
-        super().tearDownClass()
-
-    def test_a_span_of_time(self):
-        with rows_read() as counts:
-            frame = self.run_file.events("nvtx", between=(4_000_005, 4_000_101), columns=["name", "start_ns"])
-        self.assertEqual(frame["start_ns"].tolist(), list(range(4_000_010, 4_000_110, 10)))
-        self.assertEqual(frame.index[0], 100 + 400_001)
-        self.assertEqual(frame["name"].tolist(), ["b", "a"] * 5)
-        self.assertEqual(counts["name"], 10)
-        self.assertLess(counts["start_ns"], 4 * jaxprof_file.CHUNK_ROWS)
-
-    def test_steps_of_two_threads_that_overlap_count_once(self):
-        frame = self.run_file.events("nvtx", step=1)
-        self.assertEqual(frame["start_ns"].tolist(), list(range(5_000_000, 5_000_150, 10)) + [10])
-        self.assertEqual(frame["process"].tolist(), [0] * 15 + [1])
-        self.assertEqual(len(self.run_file.events("nvtx", process=0, step=[1, 2])), 15 + 100)
-
-    def test_a_step_that_never_ended_reaches_to_the_end(self):
-        self.assertEqual(self.run_file.events("nvtx", step=3)["start_ns"].tolist(), list(range(9_999_900, 10_000_000, 10)))
-
-    def test_a_rank_is_its_rows_and_events_without_a_start_are_among_them(self):
-        with rows_read() as counts:
-            frame = self.run_file.events("nvtx", rank=1)
-        self.assertEqual(counts["name"], 3)
-        self.assertEqual(str(frame["start_ns"].dtype), "Int64")
-        self.assertEqual(frame["start_ns"].isna().tolist(), [True, False, False])
-        self.assertEqual(frame["name"].isna().tolist(), [False, False, True])
-        self.assertEqual(self.run_file.events("nvtx", rank=1, between=(0, 15))["start_ns"].tolist(), [10])
-        self.assertEqual(len(self.run_file.events("nvtx")), self.N_ROWS + 103)
-
-
-class Opening(tools.OwnFolderCase):
-    def refusal(self, path, **options):
-        with self.assertRaises(jaxprof_file.RunFileError) as caught:
-            jaxprof_file.open(path, **options)
-        self.assertIn(str(path), str(caught.exception))
-        return str(caught.exception)
-
-    def test_what_is_no_run_file(self):
-        with self.assertRaises(FileNotFoundError):
-            jaxprof_file.open("nowhere.h5")
-        with self.assertRaises(IsADirectoryError):
-            jaxprof_file.open(".")
-        Path("empty.h5").write_bytes(b"")
-        self.assertEqual(self.refusal("empty.h5"), "empty.h5 is empty")
-        Path("text.h5").write_text("{}")
-        self.assertEqual(self.refusal("text.h5"), "text.h5 is not a run file (not HDF5)")
-        with h5py.File("other.h5", "w") as file:
-            file["x"] = 1
-        self.assertEqual(self.refusal("other.h5"), "other.h5 is HDF5 but not a run file: its schema is None")
-        write_run("whole.h5", [[(1, 1)]])
-        Path("cut.h5").write_bytes(Path("whole.h5").read_bytes()[:-100])
-        self.assertRegex(self.refusal("cut.h5"), "^HDF5 cannot open cut.h5: .*truncated")
-
-    def test_another_major_version(self):
-        write_run("new.h5", [[(1, 1)]])
-        with h5py.File("new.h5", "a") as file:
-            file.attrs.update({"schema": "jaxprof/2", "tool_version": "7.8"})
-        self.assertEqual(self.refusal("new.h5"), "new.h5 has schema jaxprof/2, this reader knows jaxprof/1: take the "
-                         "jaxprof_file.py of the jaxprof that wrote it (7.8)")
-
-    def test_an_incomplete_file_only_if_asked_for(self):
-        write_run("part.h5", [[(1, 1)]], complete=False)
-        self.assertRegex(self.refusal("part.h5"), "not complete: .* merge again, or open it with allow_incomplete=True")
-        with h5py.File("part.h5", "a") as file:
-            del file["events/nvtx"].attrs["n_rows"]
-        with jaxprof_file.open("part.h5", allow_incomplete=True) as run:
-            self.assertEqual(run.events("nvtx")["name"].tolist(), ["a"])
-
-    def test_nobody_needs_a_lock(self):
-        write_run("run.h5", [[(1, 1)]])
-        opened = h5py.File
-
-        def before_3_5(path, mode, **options):
-            if options:
-                raise TypeError("'locking' is an invalid keyword argument for this function")
-            return opened(path, mode)
-
-        with open("run.h5", "rb") as holder, mock.patch.dict(os.environ):
-            os.environ.pop("HDF5_USE_FILE_LOCKING", None)
-            fcntl.flock(holder, fcntl.LOCK_EX)
-            with self.assertRaises(OSError):
-                h5py.File("run.h5", "r")
-            for file_class in (opened, before_3_5):
-                with mock.patch.object(h5py, "File", file_class), jaxprof_file.open("run.h5") as run:
-                    self.assertEqual(run.events("nvtx")["name"].tolist(), ["a"])
-
-    def test_beside_other_readers_of_the_same_process(self):
-        tools.run(tools.BIN / "write_sample", "run.h5")
-        with jaxprof_file.open("run.h5"), h5py.File("run.h5", "r") as file:
-            self.assertEqual(file.attrs["complete"], 1)
-            self.assertEqual(len(pd.read_hdf("run.h5", "job/tasks")), 4)
-            with jaxprof_file.open("run.h5") as run:
-                self.assertEqual(len(run.table("/job/tasks")), 4)
-
-    def test_attributes_and_arrays_need_no_pandas(self):
-        write_run("run.h5", [[(1, 1)]])
-        program = ("import sys; sys.modules['pandas'] = None; import jaxprof_file\n"
-                   "with jaxprof_file.open('run.h5') as run: print(run.attributes['schema'], run.tables()['/events/nvtx'],"
-                   " run.file['events/nvtx/start_ns'][:])")
-        ended = subprocess.run([sys.executable, "-B", "-c", program], stdout=subprocess.PIPE, check=True,
-                               env=tools.environment(PYTHONPATH=MODULE_FOLDER))
-        self.assertEqual(ended.stdout.decode(), "jaxprof/1 1 [1]\n")
 
 
 class Readme(WithRun):

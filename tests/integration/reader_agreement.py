@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Do all readers say the same of a run file? jaxprof_file.py (with h5py and pandas below it), h5dump, and the C++ reader,
-by dump_run_file, are compared on every value of every dataset and attribute.
+"""Do all readers say the same of a run file? jaxprof_file.py (with h5py and pandas below it), h5dump, and the C++
+reader, by dump_run_file, are compared on every value of every dataset and attribute.
 
-A mistake that a writer shares with its own reader would not show in a test of both; three readers of which none knows the
-others have little to share. h5dump is the one that knows nothing of jaxprof.
+A mistake that a writer shares with its own reader would not show in a test of both; three readers of which none knows
+the others have little to share. h5dump is the one that knows nothing of jaxprof.
 
     reader_agreement.py DUMP_RUN_FILE RUN_H5     exit 0 all agree, 1 not; prints what was compared
 """
@@ -163,7 +163,8 @@ class Comparison:
         for path, item in objects.items():
             ours, theirs = attributes_of(item), self.dumped.attributes.get(path, {})
             for name in {**ours, **theirs}:
-                self._expect(f"attribute {name} of {path}, h5py and h5dump", ours.get(name, "none"), theirs.get(name, "none"))
+                self._expect(f"attribute {name} of {path}, h5py and h5dump", ours.get(name, "none"),
+                             theirs.get(name, "none"))
             self.n_attributes += len(ours)
         ours, theirs = self.run.attributes, {**CONSTANT, **self.read.root}
         for name in {**ours, **theirs}:
@@ -182,7 +183,7 @@ class Comparison:
                 dumped.update({f"{path}/{field}": list(column) for field, column in zip(fields, rows)})
             else:
                 dumped[path] = values
-        self._expect("datasets, h5dump and C++", sorted(dumped), sorted(self._path_of(path) for path in self.read.columns))
+        self._expect("datasets, h5dump and C++", sorted(dumped), sorted(map(self._path_of, self.read.columns)))
         for name, told in self.read.columns.items():
             path = self._path_of(name)
             self._expect(f"{path}, h5dump and C++", dumped.get(path), told["values"])
@@ -214,8 +215,8 @@ class Comparison:
                 compared |= self._compare_part(group, name, frame[name])
                 continue
             told = columns[path]
-            never_missing = told["units"] == "bits" and told["missing_value"] == 0
-            expected = [None if value == told["missing_value"] and not never_missing else value for value in told["values"]]
+            missing = "none" if told["units"] == "bits" and told["missing_value"] == 0 else told["missing_value"]
+            expected = [None if value == missing else value for value in told["values"]]
             if told["units"] == STRING_IDS:
                 expected = [None if value is None else strings[value] for value in expected]
             self._expect(f"{path}, Python and C++", values_of(frame[name]), expected)
