@@ -19,6 +19,7 @@
 #include "launcher/announcement.h"
 #include "launcher/child_environment.h"
 #include "launcher/observer_plan.h"
+#include "launcher/recorded_environment.h"
 #include "launcher/sampler_program.h"
 #include "launcher/spool_place.h"
 #include "launcher/task.h"
@@ -71,6 +72,7 @@ class Check {
     check_names();
     if (const std::string opening = describe_opening(options_.recording.window); !opening.empty()) remark(opening);
     check_hooks();
+    check_variables();
     const auto agent = find_agent_library(own_program_path(), env_);
     if (!agent) fault(agent.error().message);
     check_observer();
@@ -111,6 +113,24 @@ class Check {
         remark(describe(hook) + " is replaced");
       }
     }
+  }
+
+  // The names of all only for those who say which they want; --dry-run has them with their values.
+  void check_variables() {
+    if (!options_.records_environment) return;
+    const RecordedEnvironment recorded =
+        record_environment(job_environment(options_.environment), options_.environment_patterns);
+    for (const std::string& name : recorded.withheld) {
+      remark("the variable " + name + " is not recorded: its name looks like a secret's");
+    }
+    if (recorded.n_dropped > 0) {
+      remark(fmt::format("{} variables are not recorded: there is room for {} bytes of them", recorded.n_dropped,
+                         kMaxRecordedBytes));
+    }
+    if (options_.environment_patterns.empty()) return;
+    std::string names;
+    for (const auto& [name, value] : recorded.variables) names += (names.empty() ? "" : ", ") + name;
+    remark("variables that are recorded: " + (names.empty() ? "none" : names));
   }
 
   void check_observer() {

@@ -8,6 +8,7 @@
 #include "launcher/child_environment.h"
 #include "launcher/observer_plan.h"
 #include "launcher/option_words.h"
+#include "launcher/recorded_environment.h"
 #include "launcher/sampler_program.h"
 #include "launcher/spool_place.h"
 
@@ -77,6 +78,14 @@ std::string describe_dry_run(const Options& options, const Node& node, const Lau
   const std::string agent_path = agent ? *agent : std::string(kAgentFileName);
   const auto after = child_environment(given, agent_path, run_layout::session_path(spool), hooks);
   for (const std::string& line : environment_difference(before, after)) add("environment", line);
+  if (options.records_environment) {
+    const RecordedEnvironment recorded = record_environment(after, options.environment_patterns);
+    for (const auto& [name, value] : recorded.variables) add("variable", name + "=" + value);
+    for (const std::string& name : recorded.withheld) add("withheld", name + ": its name looks like a secret's");
+    if (recorded.n_dropped > 0) add("left out", fmt::format("{} variables, for want of room", recorded.n_dropped));
+  } else {
+    add("variables", "none are recorded (--env off)");
+  }
   add("first line", first_line(options, plan, env));
   return text;
 }

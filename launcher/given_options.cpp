@@ -10,6 +10,7 @@
 #include "launcher/inner_ranks.h"
 #include "launcher/option_words.h"
 #include "launcher/rank_from.h"
+#include "launcher/recorded_environment.h"
 
 namespace jaxprof::launcher {
 namespace {
@@ -168,7 +169,7 @@ bool begins_as_variable(const std::string& text) {
                                            [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-Status convert_environment(const std::vector<std::string>& given, std::vector<std::string>* environment) {
+Status convert_job_variables(const std::vector<std::string>& given, std::vector<std::string>* environment) {
   for (const std::string& text : given) {
     if (!begins_as_variable(text)) {
       return fail(ErrorCode::kUsage, "--env-var " + text + ": write NAME=VALUE[,NAME=VALUE]");
@@ -187,6 +188,19 @@ Status convert_environment(const std::vector<std::string>& given, std::vector<st
   return {};
 }
 
+Status convert_environment(const GivenOptions& given, Options* options) {
+  if (given.env != "auto" && given.env != "off") {
+    return fail(ErrorCode::kUsage, "--env " + given.env + ": write auto or off");
+  }
+  options->records_environment = given.env == "auto";
+  for (const std::string& text : given.env_allow) {
+    auto patterns = parse_environment_patterns(text);
+    if (!patterns) return tl::unexpected(std::move(patterns.error()));
+    options->environment_patterns.insert(options->environment_patterns.end(), patterns->begin(), patterns->end());
+  }
+  return convert_job_variables(given.environment, &options->environment);
+}
+
 }  // namespace
 
 Result<Options> convert_options(GivenOptions given) {
@@ -202,8 +216,7 @@ Result<Options> convert_options(GivenOptions given) {
   if (auto s = convert_choices(given, &options); !s) return tl::unexpected(std::move(s.error()));
   if (auto s = convert_observer(given, &options.observer); !s) return tl::unexpected(std::move(s.error()));
   if (auto s = convert_limits(given, &options); !s) return tl::unexpected(std::move(s.error()));
-  if (auto s = convert_environment(given.environment, &options.environment); !s)
-    return tl::unexpected(std::move(s.error()));
+  if (auto s = convert_environment(given, &options); !s) return tl::unexpected(std::move(s.error()));
   if (!given.rank_from.empty()) {
     auto variables = parse_rank_from(given.rank_from);
     if (!variables) return tl::unexpected(std::move(variables.error()));

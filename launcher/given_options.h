@@ -20,6 +20,8 @@ struct GivenOptions {
   std::string nic_nodes = "traced", nic_hz, clock = "auto";
   std::string spool_limit, margin_s = "60", step_marker = kDefaultStepMarker;
   std::vector<std::string> environment;  // of each --env-var
+  std::string env = "auto";
+  std::vector<std::string> env_allow;  // of each --env-allow
   WindowWords window;
   bool is_dry_run = false, is_check = false;
 };

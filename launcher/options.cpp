@@ -121,6 +121,15 @@ void declare(CLI::App& app, GivenOptions& given) {
                  "variables of the job, on all of its ranks; more than once if need be")
       ->type_name("NAME=VALUE[,NAME=VALUE]")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--env", given.env,
+                 "record which variables of NCCL, XLA, CUDA, MPI and their kind the command gets, and where Slurm put "
+                 "it; never what looks like a secret; --dry-run prints them")
+      ->type_name("auto|off")
+      ->capture_default_str();
+  app.add_option("--env-allow", given.env_allow,
+                 "record these variables as well; * stands for any text; more than once if need be")
+      ->type_name("NAME[,PREFIX_*]")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--spool", given.options.spool_base,
                  "node-local folder to record into (default: JAXPROF_TMPDIR, SLURM_TMPDIR, TMPDIR, /tmp)")
       ->type_name("DIR");

@@ -63,10 +63,12 @@ struct Options {
   OnConflict on_conflict = OnConflict::kKeep;
   std::int64_t grace_ns = 10'000'000'000;       // most time between the job's end and ours
   std::int64_t publish_bytes_per_s = 64 << 20;  // of all tasks of a node, while the job runs; 0: only after its end
-  bool waits_for_all = false;             // --wait all: the wrapper outlives the command until all that it left ended
-  std::vector<std::string> environment;   // --env-var: "NAME=VALUE" each, of the job
-  std::vector<std::string> remarks;       // one line each, on options that are taken without effect
-  std::vector<std::string> option_words;  // the command line's own, as given, without "--"
+  bool waits_for_all = false;            // --wait all: the wrapper outlives the command until all that it left ended
+  std::vector<std::string> environment;  // --env-var: "NAME=VALUE" each, of the job
+  bool records_environment = true;       // --env
+  std::vector<std::string> environment_patterns;  // --env-allow: variables to be recorded beside those that always are
+  std::vector<std::string> remarks;               // one line each, on options that are taken without effect
+  std::vector<std::string> option_words;          // the command line's own, as given, without "--"
   std::vector<std::string> command;
 };
 

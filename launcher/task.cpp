@@ -16,6 +16,7 @@
 #include "launcher/agent_library.h"
 #include "launcher/child_environment.h"
 #include "launcher/observer_plan.h"
+#include "launcher/recorded_environment.h"
 #include "launcher/run_marks.h"
 #include "launcher/run_start_time.h"
 #include "launcher/sampler_program.h"
@@ -66,6 +67,15 @@ TaskStart make_start(const Options& options, const Node& node, const LaunchPlan&
   if (plan.is_nameless) start.notes.push_back(describe_nameless(options));
   if (!plan.rank_fault.empty()) start.notes.push_back(plan.rank_fault);
   return start;
+}
+
+// `environment` is the command's.
+void add_environment(const Options& options, const std::vector<std::string>& environment, TaskStart* start) {
+  if (!options.records_environment) return;
+  RecordedEnvironment recorded = record_environment(environment, options.environment_patterns);
+  start->has_environment = true;
+  start->environment = std::move(recorded.variables);
+  start->environment_dropped = static_cast<std::int64_t>(recorded.n_dropped);
 }
 
 // True if the task whose start record has the name runs, as far as anybody can tell: it has not ended, and it is not
@@ -294,6 +304,7 @@ Status set_up(const Options& options, const Env& env, Task* task) {
   note_missing_sampler(options, env, task);
   task->environment =
       child_environment(environment, *agent, run_layout::session_path(*spool), hooks_of(options.recording));
+  add_environment(options, task->environment, &task->start);
   task->start.is_profiled = true;
   bool has_twin = false;
   if (auto s = write_start(task->node, plan, &task->start, &has_twin); !s) return s;
@@ -340,6 +351,7 @@ void record_unprofiled_task(const Options& options, const Node& node, const Laun
   if (!plan.fault.empty() || !make_run_directory(plan)) return;
   TaskStart start = make_start(options, node, plan);
   start.reason = reason;
+  add_environment(options, job_environment(options.environment), &start);
   // Where the run directory is out of reach, the line on stderr has to do.
   bool has_twin = false;
   if (write_start(node, plan, &start, &has_twin)) {

@@ -5,8 +5,8 @@
 # earlier one failed, so that one run shows all there is to mend; the last line is "N passed, N failed".
 #
 # Usage: run.sh [--full] [--no-install] [-R REGEX]
-#   --full        also tests of more than a minute, hundreds of hard kills, the thread sanitizer, clang-tidy over
-#                 everything, and two minutes a fuzz target
+#   --full        also tests of more than a minute, hundreds of hard kills, a merge of 100 million events, the thread
+#                 sanitizer, clang-tidy over everything, and two minutes a fuzz target
 #   --no-install  install nothing: print what is missing and stop
 #   -R REGEX      only the ctest tests that match; no source checks, demo or fuzzing
 #
@@ -195,6 +195,13 @@ check_aarch64() {
     count "agent for aarch64" "$status"
 }
 
+# Some minutes and 5 GB of disk.
+merge_at_scale() {
+    /usr/bin/python3 tests/bench/merge_scale_bench.py build/release/bin build/merge_scale full
+    count "merge at scale" $?
+    rm -rf build/merge_scale
+}
+
 tidy() {
     build tidy
     count "clang-tidy" $?
@@ -221,6 +228,7 @@ if [ -z "$regex" ]; then
     [ ! -e tests/fuzz/CMakeLists.txt ] || phase fuzz fuzz
 fi
 if [ "$full" = 1 ]; then
+    [ -n "$regex" ] || phase merge merge_at_scale
     # It takes a thread's own descriptor table, which the drain thread has, for the shared one: programs with the agent
     # loaded are left to the other sanitizers.
     phase tsan build_and_test tsan -E '^(slurm|cluster|chroot|arch|guest|integration|puppets|bench)'

@@ -58,6 +58,10 @@ constexpr const char* kOtherPerRankVariables[] = {
     "SLURM_GTIDS",
     "SLURM_TOPOLOGY_ADDR",
     "SLURM_CPUS_ON_NODE",
+    "SLURM_CPU_BIND",
+    "SLURM_CPU_BIND_LIST",
+    "SLURM_GPUS_ON_NODE",
+    "SLURM_SHARDS_ON_NODE",
     "SLURM_JOB_GPUS",
     "SLURM_STEP_GPUS",
     "CUDA_VISIBLE_DEVICES",
@@ -74,6 +78,7 @@ constexpr const char* kOtherPerRankVariables[] = {
     "PET_NODE_RANK",
     "ROLE_RANK",
     "GPU_DEVICE_ORDINAL",
+    "NVIDIA_VISIBLE_DEVICES",
     "ROCR_VISIBLE_DEVICES",
 };
 

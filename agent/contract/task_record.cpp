@@ -45,6 +45,9 @@ void visit_start(Record& r, Visit&& visit) {
   visit("cupti", r.cupti, kOptional);
   visit("t0_realtime_ns", r.t0_realtime_ns, kOptional);
   visit("command", r.command);
+  visit("environment", r.environment, kOptional);
+  visit("has_environment", r.has_environment, kOptional);
+  visit("environment_dropped", r.environment_dropped, kOptional);
   visit("version", r.version);
 }
 

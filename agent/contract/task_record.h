@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,11 @@ struct TaskStart {
   std::string cupti;                // --cupti
   std::int64_t t0_realtime_ns = 0;  // CLOCK_REALTIME that --delay counts from; 0: each process's attach
   std::vector<std::string> command;
-  std::string version;  // of jaxprof
+  // Variables that the command gets, of those that may be recorded (launcher/recorded_environment.h); by name.
+  std::map<std::string, std::string> environment;
+  bool has_environment = false;          // false: not recorded (--env off, or an older jaxprof)
+  std::int64_t environment_dropped = 0;  // variables for which there was no room
+  std::string version;                   // of jaxprof
 };
 
 struct PublishedProcess {

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <span>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 
+#include "merge/assembly/call_findings.h"
 #include "merge/assembly/clock_audit.h"
 #include "merge/assembly/matching_findings.h"
+#include "merge/match/call_order.h"
+#include "merge/match/call_records.h"
 #include "merge/match/clock_errors.h"
 #include "merge/match/instance_matcher.h"
 #include "merge/match/nccl_words.h"
@@ -30,26 +31,15 @@ std::vector<bool> find_time_windows(const RunTables& run) {
   return opened_by_time;
 }
 
-match::CallRecord record_of(const NcclTable& calls, std::size_t row) {
-  match::CallRecord record;
-  record.seq = calls.seq[row];
-  record.capture = calls.capture[row];
-  record.replay = calls.replay[row];
-  record.size_bytes = calls.size_bytes[row];
-  record.enqueue_ns = calls.enqueue_ns[row];
-  record.gpu_start_ns = calls.gpu_start_ns[row];
-  record.gpu_dur_ns = calls.gpu_dur_ns[row];
-  record.comm = calls.comm[row];
-  record.comm_rank = calls.comm_rank[row];
-  record.peer = calls.peer[row];
-  record.root = calls.root[row];
-  record.coll = calls.coll[row];
-  record.dtype = calls.dtype[row];
-  record.redop = calls.redop[row];
-  record.algo = calls.algo[row];
-  record.proto = calls.proto[row];
-  record.is_part = calls.parent[row] != runfile::kNoRow;
-  return record;
+// When the window of each process opened, on the axis of the rows.
+std::vector<std::vector<std::int64_t>> window_openings(const RunTables& run, std::int64_t epoch_ns) {
+  std::vector<std::vector<std::int64_t>> openings(run.processes.process.size());
+  for (std::size_t row = 0; row < run.segments.process.size(); ++row) {
+    const std::int64_t open_ns = run.segments.open_ns[row];
+    if (open_ns != runfile::kNoTime) openings[run.segments.process[row]].push_back(open_ns - epoch_ns);
+  }
+  for (auto& times : openings) std::sort(times.begin(), times.end());
+  return openings;
 }
 
 class Matching {
@@ -57,14 +47,16 @@ class Matching {
   Matching(const CommTables& comms, const std::vector<bool>& has_lost_gpu_work, std::int64_t epoch_ns,
            const MatchingRoom& room, EventSink* sink, RunTables* run)
       : comms_(comms),
+        epoch_ns_(epoch_ns),
         sink_(*sink),
         run_(*run),
         errors_(*run, epoch_ns),
         audit_(*run, errors_),
+        order_(window_openings(*run, epoch_ns), room.scratch_folder, room.budget_bytes / 4),
         matcher_({run->comms.n_ranks, run->processes.node, find_time_windows(*run), has_lost_gpu_work, &errors_},
                  room.scratch_folder, room.budget_bytes) {}
 
-  Status run(CallStore* store, Diagnostics* diagnostics) {
+  Status run(CallStore* store, const RunSources& sources, Diagnostics* diagnostics) {
     for (std::size_t process = 0; process < store->n_processes(); ++process) {
       auto calls = store->take(process);
       if (!calls) return tl::unexpected(std::move(calls.error()));
@@ -73,19 +65,23 @@ class Matching {
     fill_member_devices();
     const auto unmatched = matcher_.match_collectives([this](const auto& batch) { return take_instances(batch); });
     if (!unmatched) return tl::unexpected(unmatched.error());
-    Status status = matcher_.match_transfers([this](const runfile::TransferTable& transfers) {
-      EventTables rows;
-      rows.transfers = transfers;
-      return sink_.append(rows);
-    });
+    const auto transfers = matcher_.match_transfers([this](const auto& table) { return take_transfers(table); });
+    if (!transfers) return tl::unexpected(transfers.error());
     const std::uint64_t row_count = run_.nccl_process_offset.back();
-    if (status)
-      status = matcher_.for_each_instance(row_count, [this](auto rows) { return sink_.append_instances(rows); });
-    if (status)
+    auto status = matcher_.for_each_instance(row_count, [this](auto rows) { return sink_.append_instances(rows); });
+    if (status) {
       status = matcher_.for_each_transfer(row_count, [this](auto rows) { return sink_.append_transfers(rows); });
+    }
     if (!status) return status;
+    auto deviations = order_.finish();
+    if (!deviations) return tl::unexpected(std::move(deviations.error()));
+    for (match::CallFinding& finding : *deviations) {
+      if (finding.time_ns != runfile::kNoTime) finding.time_ns += epoch_ns_;
+    }
     audit_.fill(&run_.clock_audit);
     counts_.diagnose(*unmatched, diagnostics);
+    diagnose_transfers(*transfers, transfer_counts_, diagnostics);
+    diagnose_call_order(*deviations, sources, run_, diagnostics);
     return {};
   }
 
@@ -96,20 +92,16 @@ class Matching {
   Status add_process(std::uint32_t process, StoredCalls stored) {
     NcclTable& calls = stored.rows;
     const std::size_t count = calls.start_ns.size();
-    std::map<Member, std::uint64_t> order;
     for (std::size_t row = 0; row < count; ++row) {
       number_comm(stored.comm_hashes, row, &calls);
-      match::CallRecord record = record_of(calls, row);
-      record.row = run_.nccl_process_offset[process] + row;
-      record.process = process;
-      record.calls_in_plan = stored.calls_in_plan[row];
-      const bool is_in_order = record.comm != runfile::kNoIndex && !match::is_point_to_point(record.coll) &&
-                               !record.is_part && record.capture == runfile::kNoRow && record.replay == runfile::kNoRow;
-      if (is_in_order) record.order = order[{record.comm, record.comm_rank}]++;
-      const bool has_device = calls.device[row] >= 0 && record.comm != runfile::kNoIndex && record.comm_rank >= 0;
-      if (has_device) member_devices_.try_emplace({record.comm, record.comm_rank}, calls.device[row]);
-      if (auto added = matcher_.add(record); !added) return added;
+      const Member member{calls.comm[row], calls.comm_rank[row]};
+      const bool has_device = calls.device[row] >= 0 && member.first != runfile::kNoIndex && member.second >= 0;
+      if (has_device) member_devices_.try_emplace(member, calls.device[row]);
     }
+    const match::ProcessRows own{process, 0, count, run_.nccl_process_offset[process]};
+    auto added = match::for_each_record(calls, own, stored.calls_in_plan,
+                                        [this](const match::CallRecord& call) { return matcher_.add(call); });
+    if (!added) return added;
     counts_.add(calls);
     EventTables rows;
     rows.nccl = std::move(calls);
@@ -140,6 +132,7 @@ class Matching {
   Status take_instances(const match::InstanceBatch& batch) {
     audit_.check(batch);
     counts_.add(batch.collectives);
+    if (auto added = order_.add(batch); !added) return added;
     EventTables rows;
     rows.collectives = batch.collectives;
     for (const match::CallRecord& call : batch.calls) rows.collective_members.event_row.push_back(call.row);
@@ -149,23 +142,33 @@ class Matching {
     return sink_.append(rows).and_then([&] { return sink_.append_member_ends(ends); });
   }
 
+  Status take_transfers(const runfile::TransferTable& transfers) {
+    transfer_counts_.take(transfers);
+    EventTables rows;
+    rows.transfers = transfers;
+    return sink_.append(rows);
+  }
+
   const CommTables& comms_;
+  const std::int64_t epoch_ns_;
   EventSink& sink_;
   RunTables& run_;
   const match::ClockErrors errors_;
   ClockAudit audit_;
+  match::CallOrder order_;
   match::InstanceMatcher matcher_;
   MatchingCounts counts_;
+  TransferCounts transfer_counts_;
   std::map<Member, std::int32_t> member_devices_;
   std::uint64_t n_members_ = 0;
 };
 
 }  // namespace
 
-Status match_calls(CallStore* calls, const CommTables& comms, const std::vector<bool>& has_lost_gpu_work,
-                   std::int64_t epoch_ns, const MatchingRoom& room, EventSink* sink, RunTables* run,
-                   Diagnostics* diagnostics) {
-  return Matching(comms, has_lost_gpu_work, epoch_ns, room, sink, run).run(calls, diagnostics);
+Status match_calls(const RunSources& sources, CallStore* calls, const CommTables& comms,
+                   const std::vector<bool>& has_lost_gpu_work, std::int64_t epoch_ns, const MatchingRoom& room,
+                   EventSink* sink, RunTables* run, Diagnostics* diagnostics) {
+  return Matching(comms, has_lost_gpu_work, epoch_ns, room, sink, run).run(calls, sources, diagnostics);
 }
 
 }  // namespace jaxprof::assembly

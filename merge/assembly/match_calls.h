@@ -24,8 +24,8 @@ struct MatchingRoom {
 // `run` has its processes, communicators, segments and /clock (whose times are absolute), and the sink all other
 // events. Fills the devices of communicators' members and the counts of /clock/audit. `has_lost_gpu_work` is by
 // process.
-Status match_calls(CallStore* calls, const CommTables& comms, const std::vector<bool>& has_lost_gpu_work,
-                   std::int64_t epoch_ns, const MatchingRoom& room, EventSink* sink, runfile::RunTables* run,
-                   Diagnostics* diagnostics);
+Status match_calls(const RunSources& sources, CallStore* calls, const CommTables& comms,
+                   const std::vector<bool>& has_lost_gpu_work, std::int64_t epoch_ns, const MatchingRoom& room,
+                   EventSink* sink, runfile::RunTables* run, Diagnostics* diagnostics);
 
 }  // namespace jaxprof::assembly

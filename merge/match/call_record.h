@@ -12,13 +12,13 @@ namespace jaxprof::match {
 
 // Times and missing values are those of the columns of the same names.
 struct CallRecord {
-  std::uint64_t row = 0;  // of /events/nccl
-  std::uint64_t seq = runfile::kNoRow;
-  std::uint64_t capture = runfile::kNoRow;
+  std::uint64_t row = 0;                    // of /events/nccl
+  std::uint64_t seq = runfile::kNoRow;      // of a part, that of its whole call
+  std::uint64_t capture = runfile::kNoRow;  // the same
   std::uint64_t replay = runfile::kNoRow;
   std::uint64_t size_bytes = runfile::kNoRow;
-  // The how many-th call of its member on the communicator, by time, from 0; kNoRow for captured calls, their replays,
-  // sends, receives and parts of calls.
+  // The how many-th call of its member on the communicator that has a number, by time, from 0; kNoRow for calls without
+  // `seq`, captured calls, their replays, sends, receives and parts of calls, none of which count.
   std::uint64_t order = runfile::kNoRow;
   std::int64_t enqueue_ns = runfile::kNoTime;
   std::int64_t gpu_start_ns = runfile::kNoTime;
@@ -34,7 +34,8 @@ struct CallRecord {
   runfile::Redop redop = runfile::Redop::kMissing;
   runfile::Algo algo = runfile::Algo::kMissing;
   runfile::Proto proto = runfile::Proto::kMissing;
-  bool is_part = false;  // of a call: its parent's row is the call
+  bool is_part = false;                           // of a call: its parent's row is the call
+  runfile::Coll whole = runfile::Coll::kMissing;  // operation of the call that it is a part of
 };
 static_assert(std::is_trivially_copyable_v<CallRecord> && sizeof(CallRecord) <= 104);
 

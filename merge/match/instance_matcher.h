@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct MatchFacts {
   std::vector<std::uint32_t> node;        // by process
   std::vector<bool> opened_by_time;       // by process: its replays are not numbered as others' are
   std::vector<bool> has_lost_gpu_work;    // by process: a lost replay would shift the rest
-  const ClockErrors* clocks = nullptr;    // on the axis of the records' times
+  const ClockErrors* clocks = nullptr;    // on the axis of the records' times; null: nothing is known of them
 };
 
 struct UnmatchedCalls {
@@ -33,6 +34,14 @@ struct UnmatchedCalls {
   std::uint64_t repeated = 0;              // a second call of a member under the same number (graph replays)
   std::uint64_t unnumbered_replays = 0;    // of processes whose window opened by time: it may have been another replay
   std::uint64_t replays_after_losses = 0;  // of processes that lost GPU records: which replay it was is not known
+};
+
+// Sends and receives that are in no row of /transfers.
+struct UnmatchedTransfers {
+  std::uint64_t unnumbered =
+      0;  // NVTX does not number them (before 2.25, several members a process), or a rank is unknown
+  std::uint64_t repeated = 0;  // a second one of a member under the same number
+  std::uint64_t replays = 0;   // of processes whose window opened by time, or that lost GPU records
 };
 
 // A stretch of instances; `calls` are the members' records, [first_member[i], first_member[i + 1]) are those of row i,
@@ -45,7 +54,8 @@ struct InstanceBatch {
 
 class InstanceMatcher {
  public:
-  // `budget_bytes` bounds the memory of records. `folder` is where scratch files may lie.
+  // `budget_bytes` bounds the memory of records; the members of one instance and a batch come on top. `folder` is where
+  // scratch files may lie.
   InstanceMatcher(MatchFacts facts, std::string folder, std::size_t budget_bytes);
   ~InstanceMatcher();
 
@@ -55,7 +65,7 @@ class InstanceMatcher {
   // failure of `take`.
   Result<UnmatchedCalls> match_collectives(const std::function<Status(const InstanceBatch&)>& take);
   // The same of sends and receives, in the order of /transfers. After match_collectives.
-  Status match_transfers(const std::function<Status(const runfile::TransferTable&)>& take);
+  Result<UnmatchedTransfers> match_transfers(const std::function<Status(const runfile::TransferTable&)>& take);
 
   // After both: of rows [0, row_count) of /events/nccl in order, the row of /collectives, or of /transfers; kNoRow:
   // none.

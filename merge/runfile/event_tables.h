@@ -26,6 +26,9 @@ struct NvtxTable {
   std::vector<StringId> category;
   std::vector<NvtxKind> kind;
   std::vector<std::uint16_t> flags;
+  std::vector<std::int64_t> gpu_start_ns;
+  std::vector<std::int64_t> gpu_dur_ns;
+  std::vector<std::uint32_t> gpu_ops;
 };
 
 // /steps, ordered by (process, start_ns).
@@ -73,12 +76,13 @@ struct NcclTable {
   std::vector<std::uint64_t> replay;
   std::vector<Timing> timing;
   std::vector<JoinPath> path;
+  std::vector<std::uint64_t> transfer;
 };
 
 // Bits of NcclTable::flags.
 inline constexpr std::uint16_t kCallOnSeveralGpus = 1;  // its group's work is, and nothing tells which is the call's
 
-// Bits of CollectiveTable::flags.
+// Bits of CollectiveTable::flags, and of TransferTable::flags, where the members are the two sides.
 inline constexpr std::uint16_t kInstancePartial = 1;   // n_seen < n_ranks
 inline constexpr std::uint16_t kInstanceGrouped = 2;   // a member ran in one kernel with other calls
 inline constexpr std::uint16_t kInstanceMismatch = 4;  // members disagree on type, size or reduction
@@ -117,6 +121,29 @@ struct CollectiveMemberTable {
   std::vector<std::uint64_t> event_row;
 };
 
+// /transfers, ordered by (comm, source, destination, seq, coll, capture, replay): one row a send with its receive.
+struct TransferTable {
+  std::vector<std::uint32_t> comm;
+  std::vector<std::int32_t> source;
+  std::vector<std::int32_t> destination;
+  std::vector<std::uint64_t> seq;
+  std::vector<Coll> coll;  // kSend, or the call that both sides are parts of
+  std::vector<Dtype> dtype;
+  std::vector<std::uint64_t> size_bytes;
+  std::vector<std::uint64_t> send_row;
+  std::vector<std::uint64_t> recv_row;
+  std::vector<std::int64_t> send_enqueue_ns;
+  std::vector<std::int64_t> recv_enqueue_ns;
+  std::vector<std::int64_t> send_start_ns;
+  std::vector<std::int64_t> recv_start_ns;
+  std::vector<std::int64_t> end_ns;
+  std::vector<std::uint16_t> flags;
+  std::vector<std::uint64_t> capture;
+  std::vector<std::uint64_t> replay;
+  std::vector<double> clock_sigma_ns;
+  std::vector<double> clock_bound_ns;
+};
+
 // Rows of all tables of events. In a part, numbers of rows, of strings and of devices are already those of the run, and
 // the tables' rows stand behind those of the parts before it.
 struct EventTables {
@@ -133,6 +160,7 @@ struct EventTables {
   StepTable steps;
   CollectiveTable collectives;
   CollectiveMemberTable collective_members;
+  TransferTable transfers;
 };
 
 }  // namespace jaxprof::runfile

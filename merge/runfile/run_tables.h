@@ -51,7 +51,7 @@ struct FixedText {
 
 // The attributes of the root group; schema names and versions are the writer's own.
 struct RunAttributes {
-  std::int64_t created_unix_ns = 0;  // when the run file was written
+  std::int64_t created_unix_ns = 0;  // last stamp of the run: a file does not depend on when it was merged
   std::int64_t epoch_unix_ns = 0;    // zero of the run's time axis
   std::string run_id;
   std::string job_id;

@@ -18,7 +18,7 @@
 namespace jaxprof::runfile {
 
 inline constexpr std::string_view kSchemaName = "jaxprof/1";
-inline constexpr std::string_view kSchemaVersion = "1.3.0";
+inline constexpr std::string_view kSchemaVersion = "1.4.0";
 
 template <Is<TaskTable> Table>
 void for_each_column(Table& t, auto&& visit) {
@@ -105,6 +105,10 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"category", "index of /strings/value", "category name", kNoText}, t.category);
   visit(ColumnSpec{"kind", "word", "push/pop, start/end or mark", NvtxKind::kMissing}, t.kind);
   visit(ColumnSpec{"flags", "bits", "reserved, 0; never missing", std::uint16_t{0}}, t.flags);
+  visit(ColumnSpec{"gpu_start_ns", "ns", "start of the first GPU work that its thread launched in it", kNoTime},
+        t.gpu_start_ns);
+  visit(ColumnSpec{"gpu_dur_ns", "ns", "from there to the end of the last of that work", kNoTime}, t.gpu_dur_ns);
+  visit(ColumnSpec{"gpu_ops", "1", "kernels, copies and sets that its thread launched in it", kNoIndex}, t.gpu_ops);
 }
 
 template <Is<NcclTable> Table>
@@ -153,6 +157,7 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"replay", "1", "which replay of its CUDA graph, from 0", kNoRow}, t.replay);
   visit(ColumnSpec{"timing", "word", "where the row's times come from", Timing::kMissing}, t.timing);
   visit(ColumnSpec{"path", "word", "how it is known which GPU work is its own", JoinPath::kMissing}, t.path);
+  visit(ColumnSpec{"transfer", "row of /transfers", "transfer that a Send or Recv is a side of", kNoRow}, t.transfer);
 }
 
 template <Is<StepTable> Table>
@@ -208,6 +213,39 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"event_row", "row of /events/nccl", "the member's call", kNoRow}, t.event_row);
 }
 
+template <Is<TransferTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"comm", "index of /comms", "communicator", kNoIndex}, t.comm);
+  visit(ColumnSpec{"source", "1", "communicator rank that sends", kNoNumber}, t.source);
+  visit(ColumnSpec{"destination", "1", "communicator rank that receives", kNoNumber}, t.destination);
+  visit(ColumnSpec{"seq", "1", "which of those from source to destination, from 0; of a part, that of the whole call",
+                   kNoRow},
+        t.seq);
+  visit(ColumnSpec{"coll", "word", "Send, or the operation of which both sides are parts", Coll::kMissing}, t.coll);
+  visit(ColumnSpec{"dtype", "word", "element type", Dtype::kMissing}, t.dtype);
+  visit(ColumnSpec{"size_bytes", "bytes", "how much", kNoRow}, t.size_bytes);
+  visit(ColumnSpec{"send_row", "row of /events/nccl", "the Send", kNoRow}, t.send_row);
+  visit(ColumnSpec{"recv_row", "row of /events/nccl", "the Recv", kNoRow}, t.recv_row);
+  visit(ColumnSpec{"send_enqueue_ns", "ns", "host enqueue of the Send, on the run's time axis", kNoTime},
+        t.send_enqueue_ns);
+  visit(ColumnSpec{"recv_enqueue_ns", "ns", "host enqueue of the Recv, on the run's time axis", kNoTime},
+        t.recv_enqueue_ns);
+  visit(ColumnSpec{"send_start_ns", "ns", "start of the Send's kernel, on the run's time axis", kNoTime},
+        t.send_start_ns);
+  visit(ColumnSpec{"recv_start_ns", "ns", "start of the Recv's kernel, on the run's time axis", kNoTime},
+        t.recv_start_ns);
+  visit(ColumnSpec{"end_ns", "ns", "end of the kernel that ended last, on the run's time axis", kNoTime}, t.end_ns);
+  visit(ColumnSpec{"flags", "bits",
+                   "1 partial, 2 grouped, 4 mismatch, 8 unresolved, 16 certain; 0 for none, never missing",
+                   std::uint16_t{0}},
+        t.flags);
+  visit(ColumnSpec{"capture", "1", "of captured calls: which of those of one seq, from 0", kNoRow}, t.capture);
+  visit(ColumnSpec{"replay", "1", "which replay of a CUDA graph, from 0", kNoRow}, t.replay);
+  visit(ColumnSpec{"clock_sigma_ns", "ns", "likely error between the two sides' clocks", kNoReal}, t.clock_sigma_ns);
+  visit(ColumnSpec{"clock_bound_ns", "ns", "error between the two sides' clocks at most; 0 on one node", kNoReal},
+        t.clock_bound_ns);
+}
+
 template <Is<DiagnosticTable> Table>
 void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"severity", "word", "info, warning or error", Severity::kMissing}, t.severity);
@@ -259,6 +297,10 @@ constexpr TableSpec spec_of(const CollectiveMemberTable&) {
   return {"/collectives", false, "comm, seq, coll, capture, replay, comm_rank", "n_members",
           "members of matched instances"};
 }
+constexpr TableSpec spec_of(const TransferTable&) {
+  return {"/transfers", false, "comm, source, destination, seq, coll, capture, replay", "n_rows",
+          "sends with their receives"};
+}
 constexpr TableSpec spec_of(const DiagnosticTable&) {
   return {"/diagnostics", true, "none", "n_rows", "losses, gaps and doubts"};
 }
@@ -289,6 +331,7 @@ void for_each_table(Run& run, auto&& visit) {
   visit(run.steps);
   visit(run.collectives);
   visit(run.collective_members);
+  visit(run.transfers);
   visit(run.diagnostics);
   visit(run.clock_nodes);
   visit(run.clock_links);
@@ -316,6 +359,7 @@ void for_each_event_table(Events& events, auto&& visit) {
   visit(events.steps);
   visit(events.collectives);
   visit(events.collective_members);
+  visit(events.transfers);
 }
 
 // Calls visit(OffsetSpec, std::vector<std::uint64_t>& offset, n_parts, n_rows): what the offsets must agree with.
@@ -351,7 +395,7 @@ void for_each_offset(Run& run, auto&& visit) {
 // schema, schema_version, tool_version, time_unit and, last of all, complete.
 template <Is<RunAttributes> Attributes>
 void for_each_attribute(Attributes& a, auto&& visit) {
-  visit(AttributeSpec{"created_unix_ns", "ns", "when the run file was written, since 1970 UTC"}, a.created_unix_ns);
+  visit(AttributeSpec{"created_unix_ns", "ns", "last stamp of the run, since 1970 UTC"}, a.created_unix_ns);
   visit(AttributeSpec{"epoch_unix_ns", "ns", "zero of the run's time axis, since 1970 UTC"}, a.epoch_unix_ns);
   visit(AttributeSpec{"run_id", "text", "job.step.restart, or the launcher's id"}, a.run_id);
   visit(AttributeSpec{"job_id", "text", "job id of the batch system"}, a.job_id);

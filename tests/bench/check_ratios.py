@@ -8,6 +8,7 @@ A figure that a bench no longer prints fails as well.
     check_ratios.py BIN LIB      exit 0 all within the slack, 1 not
 """
 
+import importlib.util
 import os
 import pathlib
 import re
@@ -53,6 +54,9 @@ def main():
     if not (binaries / "cupti_bench").exists() and "cupti" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
         print("skipped: cupti_bench, which was not built without CUPTI's headers; run: bash tests/setup.sh cupti")
         records = [record for record in records if record[0] != "cupti_bench"]
+    if not importlib.util.find_spec("h5py") and "h5py" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
+        print("skipped: reader_bench and merge_scale_bench, since there is no h5py; run: bash tests/setup.sh tests")
+        records = [record for record in records if record[0] not in ("reader_bench", "merge_scale_bench")]
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         commands = {"annotate_bench": [sys.executable, here / "annotate_bench.py", python, binaries / "jaxprof-exec", folder],
@@ -66,7 +70,8 @@ def main():
                     "clock_probe_bench": [binaries / "clock_probe_bench"],
                     "publish_bench": [binaries / "publish_bench", binaries / "jaxprof-exec",
                                       libraries / "libjaxprof-agent.so", folder],
-                    "merge_bench": [binaries / "merge_bench", "100000", folder],
+                    "merge_scale_bench": [sys.executable, here / "merge_scale_bench.py", binaries, folder, "small"],
+                    "reader_bench": [sys.executable, here / "reader_bench.py", "2000000", folder],
                     "runfile_bench": [binaries / "runfile_bench", "1000000", folder],
                     "netsampler_bench": [binaries / "netsampler_bench", folder],
                     "unselected_bench": [binaries / "unselected_bench", binaries / "jaxprof-exec"]}

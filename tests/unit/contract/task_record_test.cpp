@@ -38,6 +38,9 @@ TaskStart full_start() {
   start.cupti = "auto";
   start.t0_realtime_ns = 12;
   start.command = {"python", "a b.py", "\"quoted\"\n"};
+  start.environment = {{"NCCL_ALGO", "Ring"}, {"NCCL_DEBUG", ""}};
+  start.has_environment = true;
+  start.environment_dropped = 2;
   start.version = "0.1.0";
   return start;
 }
@@ -95,6 +98,25 @@ TEST(TaskRecord, AnEndWithoutThePidOfTheCommandIsReadAsUnknown) {
   EXPECT_EQ(end->exit_code, -1);
   json["pid"] = "x";
   EXPECT_FALSE(parse_task_end(json.dump()));
+}
+
+TEST(TaskRecord, AStartOfAnOlderVersionHasNoEnvironment) {
+  auto json = nlohmann::json::parse(to_json(full_start()));
+  for (const char* name : {"environment", "has_environment", "environment_dropped"}) json.erase(name);
+  const auto start = parse_task_start(json.dump());
+  ASSERT_TRUE(start) << start.error().message;
+  EXPECT_FALSE(start->has_environment);
+  EXPECT_TRUE(start->environment.empty());
+  json["environment"] = {{"NCCL_ALGO", 5}};
+  EXPECT_FALSE(parse_task_start(json.dump()));
+}
+
+TEST(TaskRecord, MembersOfANewerVersionAreNoMatter) {
+  auto json = nlohmann::json::parse(to_json(full_start()));
+  json["of_tomorrow"] = {1, 2};
+  const auto start = parse_task_start(json.dump());
+  ASSERT_TRUE(start) << start.error().message;
+  EXPECT_EQ(start->environment, full_start().environment);
 }
 
 TEST(TaskRecord, BytesThatAreNoUtf8DoNotBreakIt) {

@@ -16,6 +16,7 @@ namespace {
 
 using test::Outcome;
 using test::ProgramRun;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -226,6 +227,54 @@ TEST_F(JaxprofExec, DryRunTellsAndMakesNothing) {
   EXPECT_THAT(outcome.out, HasSubstr("+NVTX_INJECTION64_PATH="));
   EXPECT_FALSE(std::filesystem::exists(folder_.file("prof")));
   EXPECT_TRUE(std::filesystem::is_empty(folder_.file("spool")));
+}
+
+TEST_F(JaxprofExec, RecordsTheVariablesThatTheCommandGets) {
+  for (const char* name : {"NCCL_ALGO", "NCCL_API_KEY", "MYAPP_MODE", "OTHER"}) set(name, "hunter2");
+  be_rank(0, 1);
+  const std::vector<std::string> words = {"-o",          "prof/rank%r", "-e",  "NCCL_DEBUG=WARN",
+                                          "--env-allow", "MYAPP_*",     "true"};
+  std::vector<std::string> dry_run = {"--dry-run"};
+  dry_run.insert(dry_run.end(), words.begin(), words.end());
+  const std::string told = run(dry_run).out;
+  EXPECT_THAT(told, HasSubstr("variable     NCCL_DEBUG=WARN\n"));
+  EXPECT_THAT(told, HasSubstr("withheld     NCCL_API_KEY: its name looks like a secret's\n"));
+  EXPECT_EQ(run(words).exit_code, 0);
+  const TaskStart start = start_record("rank0");
+  EXPECT_TRUE(start.has_environment);
+  EXPECT_EQ(start.environment.at("NCCL_ALGO"), "hunter2");
+  EXPECT_EQ(start.environment.at("NCCL_DEBUG"), "WARN");
+  EXPECT_EQ(start.environment.at("MYAPP_MODE"), "hunter2");
+  EXPECT_THAT(start.environment.at("NVTX_INJECTION64_PATH"), EndsWith("/bin/true")) << "as the command gets it";
+  EXPECT_EQ(start.environment.count("NCCL_API_KEY") + start.environment.count("OTHER"), 0u);
+}
+
+TEST_F(JaxprofExec, RecordsTheVariablesOfARankThatRunsUnprofiled) {
+  set("NVTX_INJECTION64_PATH", "/opt/other.so");
+  be_rank(0, 1);
+  EXPECT_EQ(run({"-o", "prof/rank%r", "true"}).exit_code, 0);
+  EXPECT_FALSE(start_record("rank0").is_profiled);
+  EXPECT_EQ(start_record("rank0").environment.at("NVTX_INJECTION64_PATH"), "/opt/other.so");
+}
+
+TEST_F(JaxprofExec, RecordsNoVariablesWhereNobodyWantsIt) {
+  set("NCCL_ALGO", "Ring");
+  be_rank(0, 1);
+  EXPECT_EQ(run({"--env", "off", "-o", "prof/rank%r", "true"}).exit_code, 0);
+  EXPECT_FALSE(start_record("rank0").has_environment);
+  EXPECT_TRUE(start_record("rank0").environment.empty());
+  EXPECT_THAT(run({"--env", "off", "--dry-run", "true"}).out,
+              HasSubstr("variables    none are recorded (--env off)\n"));
+}
+
+TEST_F(JaxprofExec, CheckNamesTheVariablesForWhoChoosesThem) {
+  set("MYAPP_MODE", "fast");
+  set("MYAPP_TOKEN", "hunter2");
+  be_rank(0, 1);
+  const std::string told = run({"--check", "-o", "prof/rank%r", "--env-allow", "MYAPP_*", "true"}).out;
+  EXPECT_THAT(told, HasSubstr("variables that are recorded: MYAPP_MODE\n"));
+  EXPECT_THAT(told, HasSubstr("the variable MYAPP_TOKEN is not recorded: its name looks like a secret's\n"));
+  EXPECT_THAT(told, Not(HasSubstr("hunter2")));
 }
 
 TEST_F(JaxprofExec, TellsWhatBecomesOfClocks) {

@@ -57,6 +57,18 @@ TEST(ParseOptions, GiveTheJobVariables) {
   }
 }
 
+TEST(ParseOptions, SayWhichVariablesAreRecorded) {
+  EXPECT_TRUE(parsed({"true"}).records_environment);
+  EXPECT_THAT(parsed({"true"}).environment_patterns, IsEmpty());
+  EXPECT_FALSE(parsed({"--env", "off", "true"}).records_environment);
+  EXPECT_THAT(parsed({"--env-allow", "A,B_*", "--env-allow=C?", "true"}, "--env-allow D").environment_patterns,
+              ElementsAre("D", "A", "B_*", "C?"));
+  EXPECT_THAT(refusal({"--env", "all", "true"}), HasSubstr("write auto or off"));
+  for (const char* wrong : {"*", "?A", "1A", "A-B", "A,", "A B", "A[B]"}) {
+    EXPECT_THAT(refusal({"--env-allow", wrong, "true"}), HasSubstr("is no name of a variable"));
+  }
+}
+
 TEST(ParseOptions, NameTheVariablesOfRanks) {
   EXPECT_STREQ(parsed({"true"}).rank_variables.rank, "");
   const Options options = parsed({"--rank-from", "R,L,S", "true"});

@@ -55,7 +55,7 @@ class ForeignReaders(unittest.TestCase):
     def test_h5py_reads_the_root_attributes(self):
         attributes = self.file.attrs
         self.assertEqual(attributes["schema"], "jaxprof/1")
-        self.assertEqual(attributes["schema_version"], "1.3.0")
+        self.assertEqual(attributes["schema_version"], "1.4.0")
         self.assertEqual(attributes["complete"], 1)
         self.assertEqual(attributes["epoch_unix_ns"], 1_700_000_000_000_000_000)
         self.assertEqual(attributes["cmdline"], 'python train.py --name "ä"')
@@ -91,13 +91,17 @@ class ForeignReaders(unittest.TestCase):
                     self.assertIn(attribute, dataset.attrs, name)
                 if name != "strings/value":
                     np.testing.assert_equal(dataset.attrs["missing_value"], dataset.fillvalue, name)
-        for name in ("comms", "events/nvtx", "events/nccl", "steps", "collectives"):
+        for name in ("comms", "events/nvtx", "events/nccl", "steps", "collectives", "transfers"):
             self.assertIn("sorted_by", self.file[name].attrs)
             self.assertIn("n_rows", self.file[name].attrs)
         self.assertEqual(self.file["events/nccl"].attrs["n_rows"], 5)
         self.assertEqual(self.file["steps"].attrs["n_rows"], 3)
         np.testing.assert_array_equal(self.file["steps/step"][:], [-1, 0, 0])
         self.assertEqual(self.file["collectives"].attrs["n_members"], 5)
+        transfers = self.file["transfers"]
+        self.assertEqual(transfers.attrs["sorted_by"], "comm, source, destination, seq, coll, capture, replay")
+        np.testing.assert_array_equal(transfers["destination"][:], [1, 2])
+        np.testing.assert_array_equal(transfers["recv_enqueue_ns"][:], [1_500_400, -1])
 
     def test_h5py_makes_rates_of_raw_counters(self):
         efa = self.file["counters/nic/efa"]

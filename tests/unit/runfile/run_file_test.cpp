@@ -96,6 +96,7 @@ std::vector<std::string> differences(RunTables& a, RunTables& b) {
   compare(a.steps, b.steps);
   compare(a.collectives, b.collectives);
   compare(a.collective_members, b.collective_members);
+  compare(a.transfers, b.transfers);
   compare(a.diagnostics, b.diagnostics);
   compare_counters(a, b, &found);
   return found;

@@ -76,6 +76,30 @@ void add_instance(RunTables& run, std::uint64_t seq, std::vector<std::uint64_t> 
   run.collective_member_offset.push_back(run.collective_members.event_row.size());
 }
 
+// Sends of the first rank to the two others; nothing is known of how the second one was received. The calls themselves
+// are not among the sample's.
+void add_transfers(RunTables& run) {
+  TransferTable& t = run.transfers;
+  for (std::int32_t destination = 1; destination < 3; ++destination) {
+    const std::size_t i = add_row(t);
+    t.comm[i] = 0;
+    t.source[i] = 0;
+    t.destination[i] = destination;
+    t.seq[i] = 7;
+    t.coll[i] = destination == 1 ? Coll::kSend : Coll::kScatter;
+    t.dtype[i] = Dtype::kBf16;
+    t.size_bytes[i] = 2048;
+    t.send_enqueue_ns[i] = 1'500'000 + destination;
+    t.send_start_ns[i] = 1'510'000;
+  }
+  t.recv_enqueue_ns[0] = 1'500'400;
+  t.recv_start_ns[0] = 1'510'200;
+  t.end_ns[0] = 1'540'000;
+  t.flags = {kInstanceGrouped, kInstancePartial};
+  t.clock_sigma_ns[0] = 0;
+  t.clock_bound_ns[0] = 0;
+}
+
 void add_range(RunTables& run, std::int64_t start_ns, std::string_view name, std::int64_t payload) {
   NvtxTable& t = run.nvtx;
   const std::size_t i = add_row(t);
@@ -302,6 +326,7 @@ RunTables sample_run() {
   run.nccl_process_offset = {0, 2, 4, 5};
   add_instance(run, 0, {0, 2, 4});
   add_instance(run, 1, {1, 3});
+  add_transfers(run);
 
   add_range(run, 900'000, "step \"1\", α|β", 1);
   add_range(run, 1'900'000, "step 2", kNoPayload);

@@ -47,7 +47,7 @@ TEST(RenderTsv, EscapesTabsLineBreaksAndBackslashes) {
 TEST(RenderJson, IsOneObjectWithRowsKeyedByColumn) {
   const auto document = nlohmann::json::parse(render_json(sample()));
   EXPECT_EQ(document["study"], "sample");
-  EXPECT_EQ(document["schema_version"], "1.3.0");
+  EXPECT_EQ(document["schema_version"], "1.4.0");
   EXPECT_EQ(document["parameters"]["run_file"], "a,b.h5");
   EXPECT_EQ(document["parameters"]["limit"], 3);
   EXPECT_EQ(document["verdict"], "all is \"well\"");

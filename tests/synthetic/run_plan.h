@@ -1,0 +1,37 @@
+// What a synthetic run is to be: how many processes on how many nodes, how many events of which kind, which faults. The
+// same plan gives the same run, byte for byte, however many threads write it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "agent/base/result.h"
+#include "tests/synthetic/fault.h"
+
+namespace jaxprof::synthetic {
+
+struct RunPlan {
+  std::uint32_t processes = 4;
+  std::uint32_t ranks_per_node = 8;
+  // Of the whole run; each process has its share, rounded down.
+  std::uint64_t kernels = 0;  // the program's own; NCCL's come on top
+  std::uint64_t calls = 0;    // of NCCL
+  std::uint64_t ranges = 0;   // NVTX ranges of the program, its steps among them; NCCL's come on top
+  bool has_api = false;       // the CUDA call of each kernel
+  bool has_clocks = false;    // nodes whose clocks differ, and what their observers measured of them
+  std::uint32_t steps = 10;   // at most as many as a process has ranges
+  std::uint64_t seed = 1;
+  std::vector<Fault> faults;
+
+  std::uint32_t node_count() const { return (processes + ranks_per_node - 1) / ranks_per_node; }
+  std::uint32_t node_of(std::uint32_t rank) const { return rank / ranks_per_node; }
+  std::uint64_t kernels_of_rank() const { return kernels / processes; }
+  std::uint64_t calls_of_rank() const { return calls / processes; }
+  std::uint64_t ranges_of_rank() const { return ranges / processes; }
+};
+
+// kUsage with the cause where no run can be so.
+Status check(const RunPlan& plan);
+
+}  // namespace jaxprof::synthetic
