@@ -7,6 +7,7 @@ Nothing may be shifted to make calls fit.
 import json
 import unittest
 from pathlib import Path
+from random import Random
 
 import run_tools
 from run_file import RunFile  # before h5py: it skips where that is missing
@@ -213,6 +214,21 @@ class SyntheticTest(FolderCase):
         self.assert_nothing_shifted(run)
         self.assertGreater(run.truth["partial"], 0)
         self.assertIn(2, [row["rank"] for row in run.file.diagnostics("step.range") + run.file.diagnostics("step.missing")])
+
+    def test_several_faults_at_once_are_kept_apart(self):
+        for seed in range(1, 7):
+            random = Random(seed)
+            kinds = [f"late:%d:{random.randint(1, 2000)}", "missing:%d", "torn:%d", "duplicate:%d", "swap:%d", "skip:%d",
+                     "lose:%d", "late-step:%d"]
+            faults = [random.choice(kinds) % rank for rank in random.sample(range(N_RANKS), random.randint(2, 5))]
+            options = ("--processes", N_RANKS, "--nodes", random.choice((1, 2, 4, 8)), "--kernels", random.randint(0, 3000),
+                       "--nccl", random.randint(400, 3000), "--nvtx", random.randint(80, 900), "--seed", seed)
+            self.name = f"{self._testMethodName}.{seed}"
+            with self.subTest(seed=seed, faults=faults):
+                run = self.run_with(*faults, options=options)
+                is_partial = any(fault.startswith(("missing", "torn")) for fault in faults)
+                self.assert_holds_the_run(run, PARTIAL if is_partial else DONE)
+                self.assert_arrivals(run)
 
     def test_two_calls_of_different_functions_in_the_other_order_keep_their_numbers(self):
         run = self.run_with("reorder:4")

@@ -389,7 +389,7 @@ Status ProcessWriter::tear(const Slot& slot) {
   truth_ = truth;
   own_ = own;
   truth_.events = events;
-  constexpr std::uint64_t kRestBytes = 40;  // a block's header and some of its payload
+  constexpr std::uint64_t kRestBytes = 30;  // a block's header and some of its payload, which is 16 bytes at least
   truth_.spool_bytes = whole_bytes + kRestBytes;
   if (truncate(path_.c_str(), static_cast<off_t>(truth_.spool_bytes)) != 0) {
     return fail_errno(ErrorCode::kOutputFailed, "cannot cut " + path_);
