@@ -75,7 +75,9 @@ bool ActivityEncoder::add_memcpy(const Record& record, bool is_peer, spool::Even
   using namespace memcpy_record;
   Times times;
   const std::uint32_t correlation = record.get(is_peer ? peer_record::kCorrelation : kCorrelation);
+  const std::uint32_t graph = record.get(is_peer ? peer_record::kGraph : kGraph);
   ledger_.add_work(correlation);
+  graph_launches_.add_work(graph, correlation);
   if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
   const std::uint32_t device = record.get(kDevice);
   std::uint64_t peer = 0;
@@ -88,7 +90,7 @@ bool ActivityEncoder::add_memcpy(const Record& record, bool is_peer, spool::Even
                                   correlation,
                                   record.get(kBytes),
                                   record.get(is_peer ? peer_record::kGraphNode : kGraphNode),
-                                  record.get(is_peer ? peer_record::kGraph : kGraph),
+                                  graph,
                                   peer};
   const std::uint32_t id = record.get(kCopyKind) | static_cast<std::uint32_t>(record.get(kSourceKind)) << 8 |
                            static_cast<std::uint32_t>(record.get(kTargetKind)) << 16 |
@@ -101,7 +103,9 @@ bool ActivityEncoder::add_memset(const Record& record, spool::EventEncoder* out)
   using namespace memset_record;
   Times times;
   const std::uint32_t correlation = record.get(kCorrelation);
+  const std::uint32_t graph = record.get(kGraph);
   ledger_.add_work(correlation);
+  graph_launches_.add_work(graph, correlation);
   if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
   const std::uint64_t fields[] = {
       folded_duration(times.start_ns, times.end_ns),
@@ -110,7 +114,7 @@ bool ActivityEncoder::add_memset(const Record& record, spool::EventEncoder* out)
       record.get(kBytes),
       record.get(kValue),
       record.get(kGraphNode),
-      record.get(kGraph)};
+      graph};
   const std::uint32_t id = record.get(kMemoryKind) | static_cast<std::uint32_t>(record.get(kFlags)) << 16;
   out->add(EventKind::kGpuMemset, id, times.start_ns, fields);
   return true;

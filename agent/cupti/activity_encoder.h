@@ -9,6 +9,7 @@
 #include "agent/collect/event_sink.h"
 #include "agent/cupti/api_calls.h"
 #include "agent/cupti/captured_calls.h"
+#include "agent/cupti/graph_launches.h"
 #include "agent/cupti/kept_spans.h"
 #include "agent/cupti/kernel_names.h"
 #include "agent/cupti/lanes.h"
@@ -37,6 +38,7 @@ class ActivityEncoder {
 
   KernelNames& kernel_names() noexcept { return names_; }
   LaunchLedger& ledger() noexcept { return ledger_; }
+  GraphLaunches& graph_launches() noexcept { return graph_launches_; }
   CapturedCalls& captured_calls() noexcept { return captured_; }
 
  private:
@@ -66,6 +68,7 @@ class ActivityEncoder {
   const KeptSpans* spans_ = nullptr;
   KernelNames names_;
   LaunchLedger ledger_;
+  GraphLaunches graph_launches_;
   CapturedCalls captured_;
   Lanes lanes_;
   LaunchConfigs configs_;
@@ -96,7 +99,9 @@ __attribute__((always_inline)) inline bool ActivityEncoder::add_kernel(Record re
   using namespace kernel_record;
   Times times;
   const std::uint32_t correlation = record.get(kCorrelation);
+  const std::uint32_t graph = record.get(kGraph);
   ledger_.add_work(correlation);
+  graph_launches_.add_work(graph, correlation);
   if (!take_times(record, kStart, kEnd, &times, correlation)) return false;
   const char* name = record.get(kName);
   out->add({.name = names_.number_of(name, times.start_ns),
@@ -105,7 +110,7 @@ __attribute__((always_inline)) inline bool ActivityEncoder::add_kernel(Record re
             .start_ns = times.start_ns,
             .duration = folded_duration(times.start_ns, times.end_ns),
             .correlation = correlation,
-            .graph = record.get(kGraph),
+            .graph = graph,
             .graph_node = record.get(kGraphNode),
             .channel = record.get(kChannel)});
   return true;

@@ -66,6 +66,7 @@ void BlockFiller::add_by_lengths(spool::EventEncoder* out) noexcept {
 
 bool BlockFiller::next_buffer() noexcept {
   encoder_->ledger().forget_if_asked();
+  encoder_->graph_launches().forget_if_asked();
   if (!pool_->next_to_read(&buffer_)) return false;
   has_buffer_ = true;
   at_ = 0;

@@ -132,7 +132,7 @@ class Flusher {
     if (collector.keeps_enabled) return kFlushNs;
     if (!is_due) return std::min(kLingerNs - closed_for_ns, kFlushNs);
     const bool has_come = !collector.pool.is_held_since(collector.closed_takes.load(std::memory_order_acquire)) &&
-                          collector.pool.unread() == 0 && collector.encoder.ledger().open_launches() == 0;
+                          collector.pool.unread() == 0 && open_launches() == 0;
     if (!has_come && closed_for_ns < kLingerNs + kDrainNs) return kPollNs;
     if (begin_closing(Phase::kLingering)) {
       stop_collection();
@@ -311,7 +311,7 @@ bool is_flusher_finished() noexcept {
   if (is_forked() || state.load(std::memory_order_acquire) != kFinishing) return true;
   if (clock_ns(CLOCK_MONOTONIC) < finish_deadline_ns.load(std::memory_order_acquire)) return false;
   if (has_given_up.exchange(true)) return true;
-  if (const std::uint32_t open = collector.encoder.ledger().open_launches(); open > 0) {
+  if (const std::uint32_t open = open_launches(); open > 0) {
     collect::count_drop(Drop::kGpuUnflushed, open);
   }
   write_off_buffers();

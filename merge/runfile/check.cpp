@@ -10,26 +10,6 @@
 namespace jaxprof::runfile {
 namespace {
 
-std::string_view target_of(std::string_view unit) {
-  for (const std::string_view prefix : {"index of ", "row of "}) {
-    if (unit.starts_with(prefix)) return unit.substr(prefix.size());
-  }
-  return {};
-}
-
-template <typename T>
-std::string check_targets(const ColumnSpec<T>& spec, const std::vector<T>& column, std::uint64_t limit) {
-  for (std::size_t row = 0; row < column.size(); ++row) {
-    if (column[row] == spec.missing) continue;
-    const auto value = static_cast<std::uint64_t>(column[row]);  // a negative index becomes a huge one
-    if (value >= limit) {
-      return "row " + std::to_string(row) + " points to " + std::string(spec.unit) + " " + std::to_string(value) +
-             " of " + std::to_string(limit);
-    }
-  }
-  return {};
-}
-
 // The first fault of a table, "" if there is none.
 template <typename Table>
 std::string check_table(const Table& table, Extent extent, const TableRows& rows) {
@@ -41,11 +21,10 @@ std::string check_table(const Table& table, Extent extent, const TableRows& rows
     if (column.size() != n) {
       fault = where + std::to_string(column.size()) + " rows where its table has " + std::to_string(n);
     }
-    if constexpr (std::is_same_v<T, StringId> || std::is_integral_v<T>) {
-      const auto target = rows.find(target_of(spec.unit));
-      if (!fault.empty() || target == rows.end()) return;
-      if (const std::string bad = check_targets(spec, column, target->second); !bad.empty()) fault = where + bad;
-    }
+    const auto target = rows.find(target_of(spec.unit));
+    if (!fault.empty() || target == rows.end()) return;
+    const auto highest = highest_index(spec, std::span<const T>(column));
+    if (highest && highest->index >= target->second) fault = where + bad_index(spec.unit, *highest, target->second);
   });
   return fault;
 }
@@ -83,7 +62,44 @@ std::string check_counters(const CounterTable& table, Extent extent, std::uint64
   return check_offset(spec, table.offset, n_subjects, n);
 }
 
+// The first fault of a run, with or without its tables of events.
+std::string check_tables(const RunTables& run, Extent extent, const TableRows& rows, bool has_events) {
+  std::vector<const void*> left_out;
+  const EventTables& events = run;
+  for_each_event_table(events, [&](const auto& table) {
+    if (!has_events) left_out.push_back(&table);
+  });
+  std::string fault;
+  for_each_offset(run, [&](const OffsetSpec& spec, const auto& offset, std::size_t n_parts, std::size_t n_rows) {
+    const bool was_not_read = extent == Extent::kPartly && offset.size() == 1;
+    if (!fault.empty() || was_not_read) return;
+    if (const auto table = rows.find(target_of(spec.unit)); !has_events && table != rows.end()) n_rows = table->second;
+    if (has_events || &offset != &run.collective_member_offset) fault = check_offset(spec, offset, n_parts, n_rows);
+  });
+  for_each_table(run, [&](const auto& table) {
+    const bool is_left_out = std::find(left_out.begin(), left_out.end(), &table) != left_out.end();
+    if (fault.empty() && !is_left_out) fault = check_table(table, extent, rows);
+  });
+  for (const CounterTable& table : run.counters) {
+    const char* subjects = table.subject == CounterSubject::kGpu ? "/job/devices" : "/job/nics";
+    if (fault.empty()) fault = check_counters(table, extent, rows.at(subjects));
+  }
+  return fault;
+}
+
 }  // namespace
+
+std::string_view target_of(std::string_view unit) {
+  for (const std::string_view prefix : {"index of ", "row of "}) {
+    if (unit.starts_with(prefix)) return unit.substr(prefix.size());
+  }
+  return {};
+}
+
+std::string bad_index(std::string_view unit, HighestIndex bad, std::uint64_t limit) {
+  return "row " + std::to_string(bad.row) + " points to " + std::string(unit) + " " + std::to_string(bad.index) +
+         " of " + std::to_string(limit);
+}
 
 TableRows table_rows(const RunTables& run) {
   TableRows rows;
@@ -97,20 +113,13 @@ TableRows table_rows(const RunTables& run) {
 
 Status check_run(const RunTables& run, Extent extent, const TableRows& rows) {
   const ErrorCode code = extent == Extent::kWhole ? ErrorCode::kOutputFailed : ErrorCode::kInputUnreadable;
-  std::string fault;
-  for_each_offset(run, [&](const OffsetSpec& spec, const auto& offset, std::size_t n_parts, std::size_t n_rows) {
-    const bool was_not_read = extent == Extent::kPartly && offset.size() == 1;
-    if (fault.empty() && !was_not_read) fault = check_offset(spec, offset, n_parts, n_rows);
-  });
-  if (!fault.empty()) return fail(code, fault);
-  for_each_table(run, [&](const auto& table) {
-    if (fault.empty()) fault = check_table(table, extent, rows);
-  });
-  for (const CounterTable& table : run.counters) {
-    const char* subjects = table.subject == CounterSubject::kGpu ? "/job/devices" : "/job/nics";
-    if (fault.empty()) fault = check_counters(table, extent, rows.at(subjects));
-  }
-  if (!fault.empty()) return fail(code, fault);
+  if (std::string fault = check_tables(run, extent, rows, true); !fault.empty()) return fail(code, std::move(fault));
+  return {};
+}
+
+Status check_without_events(const RunTables& run, const TableRows& rows) {
+  std::string fault = check_tables(run, Extent::kWhole, rows, false);
+  if (!fault.empty()) return fail(ErrorCode::kOutputFailed, std::move(fault));
   return {};
 }
 

@@ -1,12 +1,11 @@
 // The HDF5 side of the compound tables.
 #include "merge/runfile/compound_table.h"
 
-#include <hdf5_hl.h>
-
 #include <algorithm>
 
 #include "merge/runfile/attributes.h"
 #include "merge/runfile/dataset_reader.h"
+#include "merge/runfile/hdf5_objects.h"
 #include "merge/runfile/hdf5_session.h"
 
 namespace jaxprof::runfile {
@@ -21,6 +20,24 @@ Status write_missing(hid_t dataset, const char* name, const CompoundField& field
   }
   const Handle byte = copied_type(H5T_STD_U8LE);
   return write_raw_attribute(dataset, name, byte.get(), field.missing.data());
+}
+
+// A text of fixed length, as H5TB and PyTables have it.
+Status write_mark(hid_t dataset, const std::string& name, std::string_view text) {
+  const Handle type = copied_type(H5T_C_S1);
+  H5Tset_size(type.get(), text.size() + 1);
+  return write_raw_attribute(dataset, name.c_str(), type.get(), std::string(text).c_str());
+}
+
+// What makes a compound dataset a table of H5TB (version 3.0), and by that one of PyTables.
+Status mark_as_table(hid_t dataset, const TableSpec& spec, const CompoundRows& rows) {
+  auto status = write_mark(dataset, "CLASS", "TABLE");
+  if (status) status = write_mark(dataset, "VERSION", "3.0");
+  if (status) status = write_mark(dataset, "TITLE", spec.long_name);
+  for (std::size_t i = 0; status && i < rows.fields.size(); ++i) {
+    status = write_mark(dataset, "FIELD_" + std::to_string(i) + "_NAME", rows.fields[i].name);
+  }
+  return status;
 }
 
 Status describe(hid_t dataset, const TableSpec& spec, const CompoundRows& rows, std::uint64_t n) {
@@ -63,24 +80,27 @@ Result<Handle> memory_rows(const TableSpec& spec, const CompoundRows& rows, hid_
 
 }  // namespace
 
-Status write_compound(hid_t file, const TableSpec& spec, const CompoundRows& rows) {
-  std::vector<const char*> names;
-  std::vector<std::size_t> offsets;
-  std::vector<hid_t> types;
+Status write_compound(hid_t file, const TableSpec& spec, const CompoundRows& rows, Compression compression) {
+  if (auto made = make_groups_above(file, spec.path); !made) return made;
+  const Handle type{H5Tcreate(H5T_COMPOUND, rows.row_bytes), H5Tclose};
   for (const CompoundField& field : rows.fields) {
-    names.push_back(field.name.c_str());
-    offsets.push_back(field.offset_bytes);
-    types.push_back(field.type.get());
+    H5Tinsert(type.get(), field.name.c_str(), field.offset_bytes, field.type.get());
   }
   const hsize_t n = rows.bytes.size() / rows.row_bytes;
-  const herr_t made =
-      H5TBmake_table(spec.long_name, file, spec.path, names.size(), n, rows.row_bytes, names.data(), offsets.data(),
-                     types.data(), std::clamp<hsize_t>(n, 1, kMaxChunkRows), nullptr, 1, rows.bytes.data());
-  if (made < 0) return fail(ErrorCode::kOutputFailed, std::string(spec.path) + ": " + hdf5_cause());
-  const Handle dataset{H5Dopen2(file, spec.path, H5P_DEFAULT), H5Dclose};
-  return describe(dataset.get(), spec, rows, n).map_error([&spec](Error&& error) {
-    return std::move(error).wrap(spec.path);
-  });
+  const hsize_t unlimited = H5S_UNLIMITED;
+  const hsize_t chunk = std::clamp<hsize_t>(n, 1, kMaxChunkRows);
+  const Handle space{H5Screate_simple(1, &n, &unlimited), H5Sclose};
+  const Handle creation = timeless(H5P_DATASET_CREATE);
+  H5Pset_chunk(creation.get(), 1, &chunk);
+  if (compression == Compression::kGzip) H5Pset_deflate(creation.get(), 1);
+  const Handle dataset{H5Dcreate2(file, spec.path, type.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+                       H5Dclose};
+  const bool is_written =
+      dataset && (n == 0 || H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.bytes.data()) >= 0);
+  if (!is_written) return fail(ErrorCode::kOutputFailed, std::string(spec.path) + ": " + hdf5_cause());
+  return mark_as_table(dataset.get(), spec, rows)
+      .and_then([&] { return describe(dataset.get(), spec, rows, n); })
+      .map_error([&spec](Error&& error) { return std::move(error).wrap(spec.path); });
 }
 
 Status read_compound(hid_t file, const TableSpec& spec, bool may_lack_fields, CompoundRows& rows) {

@@ -1,6 +1,7 @@
-// pandas opens only tables that carry PyTables' marks, and H5TBmake_table writes just those. So the small tables of
-// /job and /diagnostics are H5TB compounds: this packs the columns of a table into rows, and reads rows back by the
-// names of their fields, whatever their order and width in the file.
+// pandas opens only tables that carry PyTables' marks, those of HDF5's own H5TB. So the small tables of /job and
+// /diagnostics are H5TB compounds: this packs the columns of a table into rows, and reads rows back by the names of
+// their fields, whatever their order and width in the file. They are made here and not by H5TBmake_table, which stamps
+// them with the time.
 #pragma once
 
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "agent/base/result.h"
+#include "merge/runfile/chunk_encoder.h"
 #include "merge/runfile/hdf5_types.h"
 #include "merge/runfile/table_rows.h"
 
@@ -67,7 +69,7 @@ void unpack_rows(const CompoundRows& rows, Table& table) {
 }
 
 // Adds the table, its attributes and, per field i, FIELD_i_UNITS, FIELD_i_LONG_NAME and FIELD_i_MISSING.
-Status write_compound(hid_t file, const TableSpec& spec, const CompoundRows& rows);
+Status write_compound(hid_t file, const TableSpec& spec, const CompoundRows& rows, Compression compression);
 
 // Fills rows.bytes from the table at `spec.path`; every field of `rows` must be there with a type that converts, unless
 // `may_lack_fields`: then it comes out missing.

@@ -3,18 +3,12 @@
 #include <set>
 
 #include "merge/runfile/attributes.h"
-#include "merge/runfile/column_writer.h"
+#include "merge/runfile/column_dataset.h"
 #include "merge/runfile/counter_schema.h"
 #include "merge/runfile/hdf5_session.h"
 
 namespace jaxprof::runfile {
 namespace {
-
-template <typename T>
-Status write_one(hid_t file, ChunkPool& pool, ColumnText text, T missing, const std::vector<T>& values) {
-  ColumnWriter<T> column{file, pool, std::move(text), missing};
-  return column.append(values).and_then([&column] { return column.finish(); });
-}
 
 // What a reader needs to make a rate of raw values.
 Status describe_counter(hid_t file, const std::string& path, const CounterColumn& column) {
@@ -62,11 +56,11 @@ Status write_counters(hid_t file, ChunkPool& pool, const CounterTable& table) {
   const std::string group = path_of(table) + "/";
   Status status;
   for_each_column(table, [&]<typename T>(const ColumnSpec<T>& spec, const std::vector<T>& values) {
-    if (status) status = write_one(file, pool, {group + spec.name, spec.unit, spec.long_name}, spec.missing, values);
+    if (status) status = write_column(file, pool, {group + spec.name, spec.unit, spec.long_name}, spec.missing, values);
   });
   const OffsetSpec offset = offset_spec_of(table.subject);
   if (status) {
-    status = write_one(file, pool, {group + offset.path, offset.unit, offset.long_name}, kNoSample, table.offset);
+    status = write_column(file, pool, {group + offset.path, offset.unit, offset.long_name}, kNoSample, table.offset);
   }
   std::set<std::string> taken = taken_names(table);
   for (const CounterColumn& column : table.columns) {
@@ -76,7 +70,7 @@ Status write_counters(hid_t file, ChunkPool& pool, const CounterTable& table) {
     const std::string unit(kCounterUnitWords[static_cast<std::size_t>(column.unit)]);
     const char* meaning =
         column.kind == CounterKind::kGauge ? "value times scale, in units" : "count times scale, in units";
-    status = write_one(file, pool, {group + name, unit.c_str(), meaning}, kNoSample, column.values).and_then([&] {
+    status = write_column(file, pool, {group + name, unit.c_str(), meaning}, kNoSample, column.values).and_then([&] {
       return describe_counter(file, group + name, column);
     });
   }

@@ -1,6 +1,7 @@
 // Makes the HDF5 types that a run file uses.
 #include "merge/runfile/hdf5_types.h"
 
+#include "merge/runfile/hdf5_objects.h"
 #include "merge/runfile/hdf5_session.h"
 
 namespace jaxprof::runfile {
@@ -10,7 +11,8 @@ template <FileEnum E>
 Status commit_enum(hid_t file) {
   const Handle type = memory_type<E>();
   const std::string path = "/types/" + std::string(EnumWords<E>::type_name);
-  if (H5Tcommit2(file, path.c_str(), type.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) < 0) {
+  const Handle creation = timeless(H5P_DATATYPE_CREATE);
+  if (H5Tcommit2(file, path.c_str(), type.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT) < 0) {
     return fail(ErrorCode::kOutputFailed, path + ": " + hdf5_cause());
   }
   return {};
@@ -50,9 +52,8 @@ Handle enum_type(const EnumView& view) {
 }
 
 Status commit_enums(hid_t file) {
-  const Handle group{H5Gcreate2(file, "/types", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose};
-  if (!group) return fail(ErrorCode::kOutputFailed, "/types: " + hdf5_cause());
-  return commit_enum<Coll>(file)
+  return make_groups_above(file, "/types/coll")
+      .and_then([file] { return commit_enum<Coll>(file); })
       .and_then([file] { return commit_enum<Dtype>(file); })
       .and_then([file] { return commit_enum<Redop>(file); })
       .and_then([file] { return commit_enum<Algo>(file); })

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include <charconv>
+#include <map>
+#include <optional>
 
 #include "agent/base/unique_fd.h"
 #include "merge/runfile/attributes.h"
@@ -34,9 +36,15 @@ struct RunFileReader::State {
   Handle file;
   bool is_older = false;  // by a minor version than this program
   Source source() const { return {file.get(), is_older}; }
+  std::map<std::string, DatasetReader> datasets;  // that are read in stretches, by path
+  std::optional<TableRows> rows;                  // what indices of stretches may point to
   RunAttributes attributes;
   std::string tool_version;
   std::string schema_version;
+
+  Result<TableRows> measured();
+  template <typename Table>
+  Status read_rows(Table& table, std::uint64_t first, std::uint64_t count, const IsWanted& is_wanted);
 };
 
 namespace {
@@ -110,22 +118,37 @@ Status read_attributes(const Source& source, RunAttributes& attributes) {
   return status;
 }
 
+// The dataset at `path`: of `open` if it is there, else opened and put there.
+Result<const DatasetReader*> find_dataset(hid_t file, const std::string& path,
+                                          std::map<std::string, DatasetReader>& open) {
+  if (const auto found = open.find(path); found != open.end()) return &found->second;
+  auto opened = DatasetReader::open(file, path);
+  if (!opened) return tl::unexpected(std::move(opened.error()));
+  return &open.emplace(path, std::move(*opened)).first->second;
+}
+
 template <typename T>
-Status read_column(hid_t file, const std::string& path, std::vector<T>& values, std::uint64_t first,
+Status read_values(const DatasetReader& source, const std::string& path, std::vector<T>& values, std::uint64_t first,
                    std::uint64_t count, T missing) {
+  const Handle type = memory_type<T>();
+  if (auto same = source.check(type.get()); !same) return same;
+  if (count == kNoRow) count = source.rows();
+  if (count > source.rows()) return unreadable("dataset " + path + " has " + std::to_string(source.rows()) + " rows");
+  values.assign(count, missing);
+  return source.read(first, count, type.get(), values.data());
+}
+
+// All of a column.
+template <typename T>
+Status read_column(hid_t file, const std::string& path, std::vector<T>& values, T missing) {
   const auto source = DatasetReader::open(file, path);
   if (!source) return tl::unexpected(source.error());
-  const Handle type = memory_type<T>();
-  if (auto same = source->check(type.get()); !same) return same;
-  if (count == kNoRow) count = source->rows();
-  if (count > source->rows()) return unreadable("dataset " + path + " has " + std::to_string(source->rows()) + " rows");
-  values.assign(count, missing);
-  return source->read(first, count, type.get(), values.data());
+  return read_values(*source, path, values, 0, kNoRow, missing);
 }
 
 // The rows of a table of columns, measured on its first column; 0 for a table that an older file lacks.
 template <typename Table>
-Result<std::uint64_t> count_rows(const Source& source, const Table& table) {
+Result<std::uint64_t> measure_rows(const Source& source, const Table& table) {
   const TableSpec spec = spec_of(table);
   const std::string path =
       spec.is_compound ? std::string(spec.path) : std::string(spec.path) + "/" + first_column_name(table);
@@ -135,10 +158,9 @@ Result<std::uint64_t> count_rows(const Source& source, const Table& table) {
   return dataset->rows();
 }
 
-// count kNoRow: all rows.
+// All rows of the wanted columns.
 template <typename Table>
-Status read_table(const Source& source, Table& table, std::uint64_t first, std::uint64_t count,
-                  const IsWanted& is_wanted) {
+Status read_table(const Source& source, Table& table, const IsWanted& is_wanted) {
   const TableSpec spec = spec_of(table);
   if (spec.is_compound) {
     if (!is_wanted(spec.path) || source.lacks(spec.path)) return {};
@@ -150,9 +172,9 @@ Status read_table(const Source& source, Table& table, std::uint64_t first, std::
     const std::string path = std::string(spec.path) + "/" + column.name;
     if (!status || !is_wanted(path)) return;
     if (!source.lacks(path)) {
-      status = read_column(source.file, path, values, first, count, column.missing);
-    } else if (const auto rows = count_rows(source, table); rows) {
-      values.assign(std::min(count, *rows - std::min(first, *rows)), column.missing);
+      status = read_column(source.file, path, values, column.missing);
+    } else if (const auto rows = measure_rows(source, table); rows) {
+      values.assign(*rows, column.missing);
     } else {
       status = tl::unexpected(rows.error());
     }
@@ -178,19 +200,20 @@ Status read_strings(hid_t file, StringTable& strings) {
 }
 
 // The rows of every table, measured on its first column, whether it was read or not.
-Result<TableRows> measure_tables(const Source& source, const RunTables& run) {
+Result<TableRows> measure_tables(const Source& source, std::uint64_t n_strings) {
+  const RunTables run;
   TableRows rows;
   Status status;
   for_each_table(run, [&](const auto& table) {
     const TableSpec spec = spec_of(table);
     if (!status || std::string_view{spec.rows_attribute} != "n_rows") return;
-    if (const auto counted = count_rows(source, table); counted) {
+    if (const auto counted = measure_rows(source, table); counted) {
       rows[spec.path] = *counted;
     } else {
       status = tl::unexpected(counted.error());
     }
   });
-  rows["/strings/value"] = run.strings.size();
+  rows["/strings/value"] = n_strings;
   if (!status) return tl::unexpected(std::move(status.error()));
   return rows;
 }
@@ -198,11 +221,11 @@ Result<TableRows> measure_tables(const Source& source, const RunTables& run) {
 Status read_run(const Source& source, RunTables& run, const IsWanted& is_wanted) {
   auto status = read_strings(source.file, run.strings);
   for_each_table(run, [&](auto& table) {
-    if (status) status = read_table(source, table, 0, kNoRow, is_wanted);
+    if (status) status = read_table(source, table, is_wanted);
   });
   for_each_offset(run, [&](const OffsetSpec& spec, auto& offset, std::size_t, std::size_t) {
     if (!status || !is_wanted(spec.path) || source.lacks(spec.path)) return;
-    status = read_column(source.file, spec.path, offset, 0, kNoRow, kNoRow);
+    status = read_column(source.file, spec.path, offset, kNoRow);
     if (status && offset.empty()) status = unreadable(std::string(spec.path) + " is empty");
   });
   if (!status) return status;
@@ -210,7 +233,7 @@ Status read_run(const Source& source, RunTables& run, const IsWanted& is_wanted)
   if (!counters) return tl::unexpected(std::move(counters.error()));
   run.counters = std::move(*counters);
   if (source.is_older) fill_empty_offsets(run);
-  return measure_tables(source, run).and_then([&run](const TableRows& rows) {
+  return measure_tables(source, run.strings.size()).and_then([&run](const TableRows& rows) {
     return check_run(run, Extent::kPartly, rows);
   });
 }
@@ -263,19 +286,90 @@ Result<RunTables> RunFileReader::read_all() const {
   return read([](std::string_view) { return true; });
 }
 
+Result<TableRows> RunFileReader::State::measured() {
+  if (rows) return *rows;
+  const auto strings = DatasetReader::open(file.get(), "/strings/value");
+  if (!strings) return tl::unexpected(strings.error());
+  return measure_tables(source(), strings->rows()).map([this](TableRows&& measured) {
+    rows = measured;
+    return std::move(measured);
+  });
+}
+
 template <typename Table>
-Status RunFileReader::read_rows(Table& table, std::uint64_t first, std::uint64_t count,
-                                const IsWanted& is_wanted) const {
+Status RunFileReader::State::read_rows(Table& table, std::uint64_t first, std::uint64_t count,
+                                       const IsWanted& is_wanted) {
+  const auto limits = measured();
+  if (!limits) return tl::unexpected(limits.error());
+  const TableSpec spec = spec_of(table);
+  Status status;
+  for_each_column(table, [&]<typename T>(const ColumnSpec<T>& column, std::vector<T>& values) {
+    const std::string name = std::string(spec.path) + "/" + column.name;
+    if (!status || !is_wanted(name)) return;
+    if (source().lacks(name)) {
+      const auto n = measure_rows(source(), table);
+      if (!n) status = tl::unexpected(n.error());
+      if (n) values.assign(std::min(count, *n - std::min(first, *n)), column.missing);
+      return;
+    }
+    status = find_dataset(file.get(), name, datasets).and_then([&](const DatasetReader* dataset) {
+      return read_values(*dataset, name, values, first, count, column.missing);
+    });
+    if (!status) return;
+    const auto highest = highest_index(column, std::span<const T>(values));
+    const auto target = limits->find(target_of(column.unit));
+    if (!highest || target == limits->end() || highest->index < target->second) return;
+    const HighestIndex bad{highest->index, first + highest->row};
+    status = unreadable(name + ": " + bad_index(column.unit, bad, target->second));
+  });
+  return status;
+}
+
+template <typename Table>
+Result<std::uint64_t> RunFileReader::count_rows() const {
   prepare_hdf5();
-  return read_table(state_->source(), table, first, count, is_wanted).map_error([this](Error&& error) {
+  return measure_rows(state_->source(), Table{}).map_error([this](Error&& error) {
     return std::move(error).wrap(state_->path);
   });
 }
 
+template <typename Table>
+Status RunFileReader::read_rows(Table& table, std::uint64_t first, std::uint64_t count,
+                                const IsWanted& is_wanted) const {
+  prepare_hdf5();
+  return state_->read_rows(table, first, count, is_wanted).map_error([this](Error&& error) {
+    return std::move(error).wrap(state_->path);
+  });
+}
+
+template Result<std::uint64_t> RunFileReader::count_rows<NvtxTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<NcclTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<KernelTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<MemopTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<ApiTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<OverheadTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<GraphTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<SyncTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<CudaEventTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<NcclWorkTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<StepTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<CollectiveTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<CollectiveMemberTable>() const;
+template Result<std::uint64_t> RunFileReader::count_rows<TransferTable>() const;
+
 template Status RunFileReader::read_rows(NvtxTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
 template Status RunFileReader::read_rows(NcclTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
 template Status RunFileReader::read_rows(KernelTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(MemopTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(ApiTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(OverheadTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(GraphTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(SyncTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(CudaEventTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(NcclWorkTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(StepTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
 template Status RunFileReader::read_rows(CollectiveTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
 template Status RunFileReader::read_rows(CollectiveMemberTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+template Status RunFileReader::read_rows(TransferTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
 
 }  // namespace jaxprof::runfile

@@ -32,7 +32,11 @@ class RunFileReader {
   Result<RunTables> read(const IsWanted& is_wanted) const;
   Result<RunTables> read_all() const;
 
-  // Rows [first, first + count) of a table's wanted columns, for work in bounded memory. Indices are not checked.
+  // How many rows a table of columns has; 0 if an older file lacks it.
+  template <typename Table>
+  Result<std::uint64_t> count_rows() const;
+  // Rows [first, first + count) of a table's wanted columns, for work in bounded memory; cheapest in order, chunk by
+  // chunk, as datasets stay open and the last chunk of each is kept.
   template <typename Table>
   Status read_rows(Table& table, std::uint64_t first, std::uint64_t count, const IsWanted& is_wanted) const;
 

@@ -1,10 +1,12 @@
-// Writes a run as a run file: the one call that the merge makes. FORMAT.md says what it looks like.
+// Writes a run that is in memory as a run file (run_file_stream.h takes one that is not). FORMAT.md says what it looks
+// like.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "agent/base/result.h"
+#include "merge/runfile/chunk_encoder.h"
 #include "merge/runfile/run_tables.h"
 
 namespace jaxprof::runfile {
@@ -12,6 +14,7 @@ namespace jaxprof::runfile {
 struct WriteOptions {
   bool may_replace = false;  // an existing file of that name
   unsigned n_threads = 0;    // that compress; 0: as many as the machine has
+  Compression compression = Compression::kGzip;
 };
 
 struct WrittenFile {

@@ -214,7 +214,10 @@ class Comparison:
             if name not in meanings.index:  # what offsets say
                 compared |= self._compare_part(group, name, frame[name])
                 continue
-            told = columns[path]
+            told = columns.get(path)
+            if told is None:
+                self.faults.append(f"{path}: not told by the C++ reader")
+                continue
             missing = "none" if told["units"] == "bits" and told["missing_value"] == 0 else told["missing_value"]
             expected = [None if value == missing else value for value in told["values"]]
             if told["units"] == STRING_IDS:

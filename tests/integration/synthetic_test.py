@@ -7,6 +7,7 @@ Nothing may be shifted to make calls fit.
 import json
 import unittest
 from pathlib import Path
+from random import Random
 
 import run_tools
 from run_file import RunFile  # before h5py: it skips where that is missing
@@ -88,8 +89,8 @@ class SyntheticTest(FolderCase):
         self.addCleanup(run.file.close)
         return run
 
-    def assert_holds_the_run(self, run, status):
-        """Everything that was recorded, once, and instances of the right members."""
+    def assert_holds_the_run(self, run, status, path="external"):
+        """Everything that was recorded, once, instances of the right members, and kernels found by `path`."""
         self.assert_status(run.merged, status)
         truth, tables = run.truth, run.file.file
         rows = {table: int(tables[path].attrs["n_rows"]) for table, path in
@@ -103,9 +104,8 @@ class SyntheticTest(FolderCase):
         self.assertEqual(sum(process["n_dropped"] for process in processes), truth["dropped"])
         self.assertEqual(len(run.with_flag(PARTIAL_FLAG)), truth["partial"])
         self.assertEqual(len(run.with_flag(MISMATCH_FLAG)), truth["mismatched"])
-        # Each call has its own kernel, found by NCCL's own mark.
         words = words_of(tables["events/nccl/path"])
-        self.assertEqual(set(run.nccl["path"].tolist()), {words["external"]})
+        self.assertEqual(set(run.nccl["path"].tolist()), {words[path]})
 
     def assert_arrivals(self, run, tolerance_ns=ROUNDING_NS):
         truth = {rank["rank"]: rank for rank in run.truth["ranks"]}
@@ -129,6 +129,18 @@ class SyntheticTest(FolderCase):
         self.assertEqual(run.truth["partial"] + run.truth["mismatched"], 0)
         self.assertGreater(run.truth["rows"]["collectives"], 100)
         self.assertEqual([row for row in run.file.rows("diagnostics") if row["severity"] != "info"], [])
+
+    def test_the_plugin_alone_tells_the_same_instances(self):
+        run = self.run_with("late:5:300", options=(*USUAL, "--nccl-by", "plugin"))
+        self.assert_holds_the_run(run, DONE)
+        self.assert_arrivals(run)
+
+    def test_ranges_alone_tell_the_same_instances(self):
+        run = self.run_with("late:5:300", "lose:2", options=(*USUAL, "--nccl-by", "nvtx"))
+        self.assert_holds_the_run(run, DONE, path="scope")
+        self.assert_arrivals(run)
+        (call,) = run.truth["missing_calls"]
+        self.assertEqual(run.with_flag(PARTIAL_FLAG).tolist(), [run.instance_of(call)])
 
     def test_the_same_options_give_the_same_bytes(self):
         for name, n_threads in ((f"{self.name}.1", 1), (f"{self.name}.2", 3)):
@@ -213,6 +225,21 @@ class SyntheticTest(FolderCase):
         self.assert_nothing_shifted(run)
         self.assertGreater(run.truth["partial"], 0)
         self.assertIn(2, [row["rank"] for row in run.file.diagnostics("step.range") + run.file.diagnostics("step.missing")])
+
+    def test_several_faults_at_once_are_kept_apart(self):
+        for seed in range(1, 7):
+            random = Random(seed)
+            kinds = [f"late:%d:{random.randint(1, 2000)}", "missing:%d", "torn:%d", "duplicate:%d", "swap:%d", "skip:%d",
+                     "lose:%d", "late-step:%d"]
+            faults = [random.choice(kinds) % rank for rank in random.sample(range(N_RANKS), random.randint(2, 5))]
+            options = ("--processes", N_RANKS, "--nodes", random.choice((1, 2, 4, 8)), "--kernels", random.randint(0, 3000),
+                       "--nccl", random.randint(400, 3000), "--nvtx", random.randint(80, 900), "--seed", seed)
+            self.name = f"{self._testMethodName}.{seed}"
+            with self.subTest(seed=seed, faults=faults):
+                run = self.run_with(*faults, options=options)
+                is_partial = any(fault.startswith(("missing", "torn")) for fault in faults)
+                self.assert_holds_the_run(run, PARTIAL if is_partial else DONE)
+                self.assert_arrivals(run)
 
     def test_two_calls_of_different_functions_in_the_other_order_keep_their_numbers(self):
         run = self.run_with("reorder:4")

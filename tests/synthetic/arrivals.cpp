@@ -62,6 +62,9 @@ CallTruth Arrivals::truth_of(const Slot& slot, const Comm& comm) const {
   truth.last_ns = arrival_ns(slot, comm, truth.last);
   truth.first_ns = arrival_ns(slot, comm, first_of(slot, comm));
   truth.recorded = comm.size;
+  std::uint32_t changed = 0;  // members that call with a size of their own
+  std::uint64_t least_bytes = UINT64_MAX;
+  std::uint64_t most_bytes = 0;
   for (const FaultyRank& faulty : run_.faults_in(comm)) {
     const std::uint32_t rank = faulty.fault.rank;
     if (const std::int64_t own_ns = arrival_ns(slot, comm, rank); own_ns > truth.last_ns) {
@@ -70,12 +73,20 @@ CallTruth Arrivals::truth_of(const Slot& slot, const Comm& comm) const {
     }
     if (!run_.records(rank, slot)) --truth.recorded;
     const auto change = faulty.changes.find(slot.unit_index);
-    if (change == faulty.changes.end() || !run_.records(rank, slot)) continue;
-    const bool has_other_size =
-        change->second.function == slot.unit->function && change->second.bytes != slot.unit->bytes;
-    truth.is_mismatch = truth.is_mismatch || has_other_size;
+    if (change == faulty.changes.end() || change->second.function != slot.unit->function) continue;
+    if (!run_.records(rank, slot)) continue;
+    ++changed;
+    least_bytes = std::min(least_bytes, change->second.bytes);
+    most_bytes = std::max(most_bytes, change->second.bytes);
   }
-  if (!run_.records(truth.last, slot)) look_at_all(slot, comm, &truth);
+  if (truth.recorded > changed) {
+    least_bytes = std::min(least_bytes, slot.unit->bytes);
+    most_bytes = std::max(most_bytes, slot.unit->bytes);
+  }
+  truth.is_mismatch = least_bytes < most_bytes;
+  const bool is_usual = run_.records(truth.last, slot) && run_.records(first_of(slot, comm), slot) &&
+                        run_.fault_of(first_of(slot, comm)) == nullptr;
+  if (!is_usual) look_at_all(slot, comm, &truth);
   truth.reporter = comm.first;
   while (truth.recorded > 0 && !run_.records(truth.reporter, slot)) ++truth.reporter;
   return truth;

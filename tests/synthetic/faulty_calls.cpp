@@ -1,6 +1,7 @@
 #include "tests/synthetic/faulty_calls.h"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace jaxprof::synthetic {
@@ -46,17 +47,22 @@ std::optional<std::pair<PlacedUnit, PlacedUnit>> find_two(const std::vector<Plac
   return std::nullopt;
 }
 
-// Each call of the kind becomes the next one, and the last is left out. Groups number their calls as well, so that only
-// calls behind the last group can move.
+// Groups are of this kind, and number their calls as well.
+bool is_of_groups(const Unit& unit) {
+  return unit.comm == CommKind::kWorld && unit.function == spool::NcclFunction::kAllReduce;
+}
+
+// Each call of one kind becomes the next one, and the last is left out.
 CallChanges skip_one(const std::vector<PlacedUnit>& units) {
   CallChanges changes;
   const PlacedUnit* before = nullptr;
   for (const PlacedUnit& placed : units) {
-    if (!is_same_kind(placed.unit, units.front().unit)) continue;
+    if (is_of_groups(placed.unit)) continue;
+    if (before != nullptr && !is_same_kind(placed.unit, before->unit)) continue;
     if (before != nullptr) changes[before->index] = call_like(placed.unit);
     before = &placed;
   }
-  changes[before->index] = CallChange{.is_omitted = true};
+  if (before != nullptr) changes[before->index] = CallChange{.is_omitted = true};
   return changes;
 }
 
@@ -73,7 +79,10 @@ Result<CallChanges> changes_of(const RunPlan& plan, const TimelineSize& size, co
   };
   const std::vector<PlacedUnit> units = candidates(plan, size, fault.rank);
   if (units.size() < 2) return none();
-  if (fault.kind == FaultKind::kSkip) return skip_one(units);
+  if (fault.kind == FaultKind::kSkip) {
+    changes = skip_one(units);
+    return changes.empty() ? none() : Result<CallChanges>(std::move(changes));
+  }
   if (fault.kind == FaultKind::kLose) {
     changes[units.front().index] = CallChange{.is_unrecorded = true};
     return changes;

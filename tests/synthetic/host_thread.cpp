@@ -61,8 +61,13 @@ std::uint64_t widen(std::int32_t value) {
 
 }  // namespace
 
-HostThread::HostThread(SpoolFile* spool, const NodeTimes& times, std::uint32_t node, std::uint64_t seed)
-    : spool_(*spool), times_(times), node_(node), random_(seed) {}
+HostThread::HostThread(SpoolFile* spool, const NodeTimes& times, std::uint32_t node, NcclBy nccl_by, std::uint64_t seed)
+    : spool_(*spool),
+      times_(times),
+      node_(node),
+      has_plugin_(nccl_by != NcclBy::kNvtx),
+      has_ranges_(nccl_by != NcclBy::kPlugin),
+      random_(seed) {}
 
 void HostThread::go_to(std::int64_t true_ns) {
   now_ns_ = std::max(now_ns_, true_ns + static_cast<std::int64_t>(random_.next() % 256));
@@ -95,6 +100,7 @@ void HostThread::pop() {
 
 void HostThread::push_nccl(std::string_view api, std::uint64_t ordinal, std::uint64_t schema, const void* payload,
                            std::size_t bytes) {
+  if (!has_ranges_) return;
   std::uint8_t record[sizeof(spool::PayloadHeader) + sizeof(CallPayload)] = {};
   static_assert(sizeof(CallPayload) == sizeof(InitPayload) && sizeof(CallPayload) % 8 == 0);
   const spool::PayloadHeader header{schema, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(bytes)};
@@ -109,6 +115,7 @@ void HostThread::push_nccl(std::string_view api, std::uint64_t ordinal, std::uin
 }
 
 void HostThread::pop_nccl() {
+  if (!has_ranges_) return;
   const std::uint64_t depth = --nccl_depth_;
   spool_.event(EventKind::kNvtxPop, kNcclDomain, tick(), {&depth, 1});
 }
@@ -125,7 +132,8 @@ void HostThread::push_call(const NcclCall& call) {
   const Words words = words_of(call.function);
   const bool has_number = call.function != NcclFunction::kAllGather;
   const CallPayload payload{call.comm.hash, call.bytes, is_point_to_point(call) ? call.peer : 0, 0};
-  push_nccl(words.api, ++ordinals_[{call.comm.hash, call.function}], words.schema, &payload,
+  // The agent counts calls of one function, communicator and peer from 1, and there is one peer.
+  push_nccl(words.api, call.sequence + 1, words.schema, &payload,
             has_number ? offsetof(CallPayload, padding) : offsetof(CallPayload, number));
 }
 
@@ -133,6 +141,7 @@ void HostThread::push_call(const NcclCall& call) {
 
 std::uint64_t HostThread::start(NcclEvent event, std::uint32_t comm, std::uint64_t parent,
                                 std::initializer_list<std::uint64_t> more) {
+  if (!has_plugin_) return 0;
   const std::uint64_t handle = std::uint64_t{SpoolFile::kThread} << 36 | ++handles_;
   std::uint64_t fields[spool::kMaxFields] = {handle, comm, parent};
   constexpr std::size_t kCommon = 3;
@@ -142,10 +151,12 @@ std::uint64_t HostThread::start(NcclEvent event, std::uint32_t comm, std::uint64
 }
 
 void HostThread::stop(std::uint64_t handle) {
+  if (!has_plugin_) return;
   spool_.event(EventKind::kNcclStop, 0, tick(), {&handle, 1});
 }
 
 void HostThread::state(std::uint64_t handle, std::uint32_t state) {
+  if (!has_plugin_) return;
   spool_.event(EventKind::kNcclState, state, tick(), {&handle, 1});
 }
 
@@ -177,7 +188,7 @@ Launch HostThread::call(const std::vector<NcclCall>& calls, std::uint64_t stream
   std::vector<std::uint64_t> apis;
   for (const NcclCall& call : calls) {
     push_call(call);
-    if (group == 0) {
+    if (apis.empty()) {
       group = start(NcclEvent::kGroupApi, comm, 0, {is_group ? 2U : 1U, 0});
       state(group, kGroupStartApiStop);
     }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <map>
 #include <string_view>
 #include <vector>
 
@@ -21,20 +20,20 @@ struct NcclCall {
   Comm comm;
   spool::NcclFunction function = spool::NcclFunction::kAllReduce;
   std::uint64_t bytes = 0;
-  std::uint64_t sequence = 0;  // of its function on the communicator; none for Send and Recv
+  std::uint64_t sequence = 0;  // of its function on the communicator
   std::int32_t peer = -1;      // of Send and Recv
   std::int32_t rank = 0;       // in the communicator
 };
 
 struct Launch {
-  std::uint64_t handle = 0;  // of KernelLaunch
+  std::uint64_t handle = 0;  // of KernelLaunch; 0: not told
   std::int64_t at_ns = 0;
 };
 
 class HostThread {
  public:
-  // Both are borrowed. The thread is SpoolFile::kThread.
-  HostThread(SpoolFile* spool, const NodeTimes& times, std::uint32_t node, std::uint64_t seed);
+  // The first two are borrowed. The thread is SpoolFile::kThread.
+  HostThread(SpoolFile* spool, const NodeTimes& times, std::uint32_t node, NcclBy nccl_by, std::uint64_t seed);
 
   // To that time, or where it has passed a little on.
   void go_to(std::int64_t true_ns);
@@ -45,7 +44,8 @@ class HostThread {
   void pop();
   // ncclCommInitRankConfig's range.
   void make_comm(const Comm& comm, std::uint32_t rank, std::int32_t device);
-  // One call, or several in a group: one kernel on the stream with that address.
+  // One call, or several in a group: one kernel on the stream with that address. Without the plugin the launch has no
+  // handle.
   Launch call(const std::vector<NcclCall>& calls, std::uint64_t stream);
 
  private:
@@ -64,13 +64,13 @@ class HostThread {
   SpoolFile& spool_;
   const NodeTimes& times_;
   const std::uint32_t node_;
+  const bool has_plugin_;
+  const bool has_ranges_;  // NCCL's
   test::SimRandom random_;
   std::int64_t now_ns_ = 0;
   std::uint16_t depth_ = 0;       // of the program's ranges
   std::uint16_t nccl_depth_ = 0;  // of NCCL's
   std::uint64_t handles_ = 0;
-  // Of calls by communicator and function, as the agent counts them; Send and Recv have one peer here.
-  std::map<std::pair<std::uint64_t, spool::NcclFunction>, std::uint64_t> ordinals_;
 };
 
 }  // namespace jaxprof::synthetic

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <thread>
 
 namespace jaxprof::synthetic {
@@ -21,6 +22,9 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   app.add_option("--nodes", nodes, "instead: as many nodes")->excludes(per_node);
   app.add_option("--kernels", plan.kernels, "kernels of the program in the whole run; NCCL's come on top");
   app.add_option("--nccl", plan.calls, "NCCL calls in the whole run");
+  app.add_option("--nccl-by", plan.nccl_by, "what tells of them")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, NcclBy>{
+          {"both", NcclBy::kBoth}, {"plugin", NcclBy::kPlugin}, {"nvtx", NcclBy::kNvtx}}));
   app.add_option("--nvtx", plan.ranges, "NVTX ranges of the program in the whole run, its steps among them");
   app.add_option("--steps", plan.steps, "steps, at most as many as a rank has ranges")->capture_default_str();
   app.add_flag("--api", plan.has_api, "the CUDA call of each kernel as well");

@@ -68,7 +68,7 @@ ProcessWriter::ProcessWriter(const Run& run, std::uint32_t rank, const std::stri
       faulty_(run.fault_of(rank)),
       late_ns_(faulty_ == nullptr ? 0 : faulty_->fault.late_ns),
       directory_(directory),
-      host_(&spool_, run.times(), node_, test::mix(plan_.seed ^ 0x4057, rank)),
+      host_(&spool_, run.times(), node_, plan_.nccl_by, test::mix(plan_.seed ^ 0x4057, rank)),
       random_(test::mix(plan_.seed ^ 0x9a4c, rank)) {}
 
 // ---- registrations and clocks
@@ -95,7 +95,7 @@ void ProcessWriter::begin(std::int64_t attach_ns, bool is_from_start) {
   host_.go_to(attach_ns);
   if (plan_.kernels + plan_.calls > 0) register_gpu();
   if (plan_.calls > 0) {
-    register_nccl_domain(&spool_);
+    if (plan_.has_nccl_ranges()) register_nccl_domain(&spool_);
     register_comms(is_from_start);
   }
 }
@@ -153,8 +153,8 @@ void ProcessWriter::register_comms(bool is_seen_made) {
     state.rank_count = static_cast<std::int32_t>(comm.size);
     state.node_count =
         static_cast<std::int32_t>(plan_.node_of(comm.first + comm.size - 1) - plan_.node_of(comm.first) + 1);
-    spool_.state(spool::StateKind::kCommunicator, state);
-    if (!is_seen_made) continue;
+    if (plan_.has_plugin()) spool_.state(spool::StateKind::kCommunicator, state);
+    if (!is_seen_made || !plan_.has_nccl_ranges()) continue;
     host_.make_comm(comm, rank_, 0);
     ++truth_.nvtx;
   }
@@ -263,8 +263,10 @@ void ProcessWriter::write_ranges(const Slot& slot) {
 std::vector<NcclCall> ProcessWriter::calls_of(const Slot& slot, const Comm& comm, const Unit& unit) {
   const auto rank = static_cast<std::int32_t>(rank_ - comm.first);
   NcclCall call{comm, unit.function, unit.bytes, 0, -1, rank};
+  auto& sequence = sequence_[static_cast<std::size_t>(comm.kind)];
   if (unit.shape == UnitShape::kExchange) {
     call.peer = 1 - rank;
+    call.sequence = sequence[static_cast<std::size_t>(NcclFunction::kSend)]++;
     NcclCall receive = call;
     receive.function = NcclFunction::kRecv;
     return {call, receive};
@@ -278,7 +280,7 @@ std::vector<NcclCall> ProcessWriter::calls_of(const Slot& slot, const Comm& comm
   }
   std::vector<NcclCall> calls;
   for (std::uint32_t i = 0; i < unit.call_count(); ++i) {
-    call.sequence = sequence_[static_cast<std::size_t>(comm.kind)][static_cast<std::size_t>(call.function)]++;
+    call.sequence = sequence[static_cast<std::size_t>(call.function)]++;
     calls.push_back(call);
     call.bytes /= 2;
   }
@@ -293,9 +295,14 @@ void ProcessWriter::note_odd(const Comm& comm, std::vector<OddCall>* list, NcclF
 void ProcessWriter::count_unit(const Slot& slot, const Comm& comm, const Unit& unit, const CallTruth& truth) {
   own_.calls += unit.call_count();
   truth_.nccl += unit.call_count();
-  truth_.nccl_work += unit.call_count();
-  truth_.nvtx += unit.call_count() + (unit.shape == UnitShape::kSingle ? 0 : 2);
-  if (unit.shape == UnitShape::kExchange) return;
+  // Without the plugin's mark the work is found by the call that launched it.
+  if (plan_.has_plugin() || plan_.has_api) truth_.nccl_work += unit.call_count();
+  if (plan_.has_nccl_ranges()) truth_.nvtx += unit.call_count() + (unit.shape == UnitShape::kSingle ? 0 : 2);
+  if (unit.shape == UnitShape::kExchange) {
+    // Its Send, if the other's Recv is there, and the other way round.
+    (truth.recorded == comm.size ? truth_.messages : truth_.half_messages) += truth.recorded == comm.size ? 1 : 2;
+    return;
+  }
   own_.collectives += unit.call_count();
   own_.lateness_ns += unit.call_count() * (arrivals_.arrival_ns(slot, comm, rank_) - truth.first_ns);
   truth_.members += unit.call_count();
@@ -389,7 +396,7 @@ Status ProcessWriter::tear(const Slot& slot) {
   truth_ = truth;
   own_ = own;
   truth_.events = events;
-  constexpr std::uint64_t kRestBytes = 40;  // a block's header and some of its payload
+  constexpr std::uint64_t kRestBytes = 30;  // a block's header and some of its payload, which is 16 bytes at least
   truth_.spool_bytes = whole_bytes + kRestBytes;
   if (truncate(path_.c_str(), static_cast<off_t>(truth_.spool_bytes)) != 0) {
     return fail_errno(ErrorCode::kOutputFailed, "cannot cut " + path_);

@@ -15,6 +15,9 @@ Status check(const RunPlan& plan) {
       return fail(ErrorCode::kUsage, "a fault names rank " + std::to_string(fault.rank) + " of a run of " +
                                          std::to_string(plan.processes) + " processes");
     }
+    if (fault.kind == FaultKind::kLateStep && !plan.has_plugin()) {
+      return fail(ErrorCode::kUsage, "late-step needs NCCL's plugin: who is which member is told by ranges of step 0");
+    }
     if (!ranks.insert(fault.rank).second) {
       return fail(ErrorCode::kUsage, "rank " + std::to_string(fault.rank) + " has two faults");
     }

@@ -11,6 +11,9 @@
 
 namespace jaxprof::synthetic {
 
+// What tells of NCCL's calls: its NVTX ranges, its profiler plugin, or both.
+enum class NcclBy { kBoth, kPlugin, kNvtx };
+
 struct RunPlan {
   std::uint32_t processes = 4;
   std::uint32_t ranks_per_node = 8;
@@ -18,12 +21,15 @@ struct RunPlan {
   std::uint64_t kernels = 0;  // the program's own; NCCL's come on top
   std::uint64_t calls = 0;    // of NCCL
   std::uint64_t ranges = 0;   // NVTX ranges of the program, its steps among them; NCCL's come on top
-  bool has_api = false;       // the CUDA call of each kernel
-  bool has_clocks = false;    // nodes whose clocks differ, and what their observers measured of them
-  std::uint32_t steps = 10;   // at most as many as a process has ranges
+  NcclBy nccl_by = NcclBy::kBoth;
+  bool has_api = false;      // the CUDA call of each kernel
+  bool has_clocks = false;   // nodes whose clocks differ, and what their observers measured of them
+  std::uint32_t steps = 10;  // at most as many as a process has ranges
   std::uint64_t seed = 1;
   std::vector<Fault> faults;
 
+  bool has_plugin() const { return nccl_by != NcclBy::kNvtx; }
+  bool has_nccl_ranges() const { return nccl_by != NcclBy::kPlugin; }
   std::uint32_t node_count() const { return (processes + ranks_per_node - 1) / ranks_per_node; }
   std::uint32_t node_of(std::uint32_t rank) const { return rank / ranks_per_node; }
   std::uint64_t kernels_of_rank() const { return kernels / processes; }

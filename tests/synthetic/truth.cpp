@@ -63,6 +63,8 @@ void RunTruth::add(RunTruth part) {
   members += part.members;
   partial += part.partial;
   mismatched += part.mismatched;
+  messages += part.messages;
+  half_messages += part.half_messages;
   missing_calls.insert(missing_calls.end(), part.missing_calls.begin(), part.missing_calls.end());
   moved_calls.insert(moved_calls.end(), part.moved_calls.begin(), part.moved_calls.end());
   for (const auto& [rank, own] : part.ranks) {
@@ -93,6 +95,8 @@ std::string to_json(const RunTruth& truth, const Run& run) {
                   {"members", truth.members}};
   json["partial"] = truth.partial;
   json["mismatched"] = truth.mismatched;
+  json["messages"] = truth.messages;
+  json["half_messages"] = truth.half_messages;
   json["missing_ranks"] = ranks_with(run, FaultKind::kMissing);
   json["torn_ranks"] = ranks_with(run, FaultKind::kTorn);
   json["duplicate_ranks"] = ranks_with(run, FaultKind::kDuplicate);

@@ -46,6 +46,9 @@ struct RunTruth {
   std::uint64_t members = 0;
   std::uint64_t partial = 0;
   std::uint64_t mismatched = 0;
+  // Sends and receives.
+  std::uint64_t messages = 0;       // of which both are there
+  std::uint64_t half_messages = 0;  // of which one is
   std::map<std::uint32_t, RankTruth> ranks;
   std::vector<OddCall> missing_calls;  // lost or never made: the instance lacks the rank
   std::vector<OddCall> moved_calls;    // swapped or reordered, as the rank numbered them

@@ -41,6 +41,17 @@ TEST(GpuCollectorEnd, CountsTheWorkWhoseRecordsNeverCome) {
   EXPECT_EQ(run.drops(Drop::kGpuUnflushed), 60U);
 }
 
+// One launch has five records, of which the first comes 20 ms before the last.
+TEST(GpuCollectorEnd, HasAllWorkOfAGraphWhoseRecordsComeOneByOne) {
+  GpuRun run;
+  run.set("FAKE_CUPTI_LATE_RECORDS=1");
+  run.set("FAKE_CUDA_DELIVERY_US=20000");
+  ASSERT_EQ(run.run("--work capture:5 --steps 3 --kernel-us 5000"), 0);
+  const rundir::SpoolTrace trace = run.trace();
+  expect_all_kernels(run, trace);
+  EXPECT_EQ(trace.drop_sum(), 0U);
+}
+
 TEST(GpuCollectorEnd, DoesNotMissTheWorkOfLaunchesThatWereCaptured) {
   GpuRun run;
   run.set("FAKE_CUPTI_LATE_RECORDS=1");

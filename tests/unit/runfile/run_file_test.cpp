@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "merge/runfile/column_writer.h"
+#include "merge/runfile/column_chunks.h"
 #include "merge/runfile/run_file_reader.h"
 #include "merge/runfile/run_file_writer.h"
 #include "merge/runfile/table_rows.h"
@@ -200,6 +200,28 @@ TEST(RunFile, ReadsASliceThatSpansAChunkBorder) {
   ASSERT_TRUE(reader->read_rows(slice, kChunkRows - 2, 4, only_start));
   EXPECT_TRUE(slice.dur_ns.empty());
   EXPECT_THAT(slice.start_ns, testing::ElementsAreArray(run.nvtx.start_ns.data() + kChunkRows - 2, 4));
+}
+
+TEST(RunFile, GivesATableInStretches) {
+  const test::TempFolder folder;
+  const RunTables run = test::long_run(kChunkRows + 4'321);
+  ASSERT_TRUE(write_run_file(run, folder.file("run.h5")));
+  const auto reader = RunFileReader::open(folder.file("run.h5"));
+  ASSERT_TRUE(reader);
+  const auto rows = reader->count_rows<NvtxTable>();
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(*rows, run.nvtx.start_ns.size());
+  NvtxTable all;
+  for (std::uint64_t first = 0; first < *rows; first += 50'000) {
+    NvtxTable stretch;
+    const auto read = reader->read_rows(stretch, first, std::min<std::uint64_t>(50'000, *rows - first),
+                                        [](std::string_view) { return true; });
+    ASSERT_TRUE(read) << read.error().message;
+    append_rows(all, stretch);
+  }
+  EXPECT_EQ(all.start_ns, run.nvtx.start_ns);
+  EXPECT_EQ(all.name, run.nvtx.name);
+  EXPECT_EQ(all.payload, run.nvtx.payload);
 }
 
 TEST(RunFile, RefusesASliceBeyondTheEnd) {
