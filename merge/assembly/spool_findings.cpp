@@ -125,8 +125,7 @@ class SpoolFindings {
 
   std::string last_event() const {
     if (process_.clock == nullptr) return "it has no clock";
-    std::uint64_t last = 0;
-    trace_.for_each_event([&last](std::uint32_t, const spool::Event& event) { last = std::max(last, event.stamp); });
+    std::uint64_t last = trace_.last_event_stamp();
     if (last == 0) {
       for (const spool::AnchorRecord& anchor : trace_.anchors()) last = std::max(last, anchor.counter);
       return "it holds no event, and its clock was last read at " + time_.words(process_.clock->axis_ns(last));

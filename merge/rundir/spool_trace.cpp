@@ -114,6 +114,11 @@ std::vector<SchemaField> SpoolTrace::place_fields(std::uint32_t domain, const Ra
 }
 
 void SpoolTrace::keep_summary() {
+  if (!footer_) {
+    for_each_event([this](std::uint32_t, const spool::Event& event) {
+      last_event_stamp_ = std::max(last_event_stamp_, event.stamp);
+    });
+  }
   rundir::GpuState gpu;
   std::map<spool::StringId, std::string> strings;
   gpu.segments = std::move(gpu_.segments);

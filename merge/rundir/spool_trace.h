@@ -82,6 +82,8 @@ class SpoolTrace {
   // was registered of GPUs but their collector and the edges of windows. A run has thousands of spools; to read one's
   // events, load it again.
   void keep_summary();
+  // Of a spool without a footer, once it is a summary: the last stamp of an event; 0: it holds none.
+  std::uint64_t last_event_stamp() const { return last_event_stamp_; }
 
   // Calls `visit(thread, event)` for every event, block by block; within a thread in the order of writing.
   void for_each_event(const std::function<void(std::uint32_t, const spool::Event&)>& visit) const;
@@ -110,6 +112,7 @@ class SpoolTrace {
 
   std::string path_;
   std::uint64_t file_id_ = 0;
+  std::uint64_t last_event_stamp_ = 0;
   spool::SpoolIdentity identity_;
   spool::SpoolHealth health_;
   ClockId event_clock_ = ClockId::kNone;

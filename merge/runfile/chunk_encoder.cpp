@@ -1,12 +1,17 @@
-// Shuffle and zlib stream of one chunk.
+// Shuffle and zlib stream of one chunk. Level 1: the columns are so regular after the shuffle that level 6 saves a
+// tenth of the file and takes three times as long.
 #include "merge/runfile/chunk_encoder.h"
+
+#include <libdeflate.h>
 
 #include <array>
 #include <cstring>
+#include <new>
 
 namespace jaxprof::runfile {
 namespace {
 
+constexpr int kLevel = 1;
 constexpr std::size_t kMaxConstants = 256;  // streams of a few KiB
 
 // Whether every element is the first one.
@@ -71,6 +76,15 @@ Bytes shuffled(std::span<const std::byte> elements, std::size_t element_bytes) {
   return out;
 }
 
+void ChunkEncoder::Free::operator()(libdeflate_compressor* compressor) const {
+  libdeflate_free_compressor(compressor);
+}
+
+ChunkEncoder::ChunkEncoder(Compression compression)
+    : compression_(compression), compressor_(libdeflate_alloc_compressor(kLevel)) {
+  if (!compressor_) throw std::bad_alloc{};
+}
+
 std::span<const std::byte> ChunkEncoder::encode(std::span<const std::byte> elements, std::size_t element_bytes) {
   if (compression_ == Compression::kNone) return elements;
   if (!is_constant(elements, element_bytes)) return compress(elements, element_bytes);
@@ -87,7 +101,10 @@ std::span<const std::byte> ChunkEncoder::compress(std::span<const std::byte> ele
     shuffle(elements, element_bytes, shuffled_);
     elements = shuffled_;
   }
-  return deflater_.deflate(elements, elements.size() / element_bytes);
+  deflated_.resize(libdeflate_zlib_compress_bound(compressor_.get(), elements.size()));
+  const std::size_t size = libdeflate_zlib_compress(compressor_.get(), elements.data(), elements.size(),
+                                                    deflated_.data(), deflated_.size());
+  return std::span<const std::byte>(deflated_).first(size);
 }
 
 }  // namespace jaxprof::runfile
