@@ -61,6 +61,10 @@ constexpr Split split_distance(unsigned distance_less_one) {
 
 using Counts = std::array<std::uint32_t, HuffmanCode::kMaxSymbols>;
 
+bool is_constant(std::span<const std::byte> bytes) {
+  return bytes.size() < 2 || std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
 struct BlockCounts {
   Counts literals{};  // and lengths, and the end
   Counts distances{};
@@ -69,17 +73,24 @@ struct BlockCounts {
 
 // Four tables, since the same byte often comes twice in a row and would wait for itself.
 Counts count_bytes(std::span<const std::byte> bytes) {
+  Counts sum{};
+  sum[kEndOfBlock] = 1;
+  if (is_constant(bytes)) {
+    if (!bytes.empty()) sum[static_cast<std::uint8_t>(bytes[0])] = static_cast<std::uint32_t>(bytes.size());
+    return sum;
+  }
   std::array<std::array<std::uint32_t, 256>, 4> counts{};
   std::size_t i = 0;
   for (; i + 4 <= bytes.size(); i += 4) {
-    for (std::size_t k = 0; k < 4; ++k) ++counts[k][static_cast<std::uint8_t>(bytes[i + k])];
+    ++counts[0][static_cast<std::uint8_t>(bytes[i])];
+    ++counts[1][static_cast<std::uint8_t>(bytes[i + 1])];
+    ++counts[2][static_cast<std::uint8_t>(bytes[i + 2])];
+    ++counts[3][static_cast<std::uint8_t>(bytes[i + 3])];
   }
   for (; i < bytes.size(); ++i) ++counts[0][static_cast<std::uint8_t>(bytes[i])];
-  Counts sum{};
   for (std::size_t value = 0; value < 256; ++value) {
     sum[value] = counts[0][value] + counts[1][value] + counts[2][value] + counts[3][value];
   }
-  sum[kEndOfBlock] = 1;
   return sum;
 }
 
@@ -274,9 +285,6 @@ std::span<const std::byte> PlaneDeflater::deflate(std::span<const std::byte> byt
   out_[0] = std::byte{0x78};
   out_[1] = std::byte{0x01};
   BitWriter out{out_.data() + 2};
-  const auto is_constant = [&](std::span<const std::byte> plane) {
-    return std::memcmp(plane.data(), plane.data() + 1, plane.size() - 1) == 0;
-  };
   std::span<const std::byte> constants;  // planes behind each other that are one block
   for (std::size_t i = 0; i < n_planes; ++i) {
     const auto plane = bytes.subspan(i * plane_bytes, plane_bytes);
