@@ -33,6 +33,7 @@ class BitWriter {
   }
   // After align().
   void copy(std::span<const std::byte> bytes) {
+    if (bytes.empty()) return;
     std::memcpy(next_, bytes.data(), bytes.size());
     next_ += bytes.size();
   }
