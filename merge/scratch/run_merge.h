@@ -91,7 +91,7 @@ class RunMerge {
   };
   struct IsAfter {
     bool operator()(const Head& a, const Head& b) const {
-      if (a.leading != b.leading) return a.leading > b.leading;
+      if (!is_equal(a.leading, b.leading)) return is_less(b.leading, a.leading);
       if (Before{}(*b.record, *a.record)) return true;
       return !Before{}(*a.record, *b.record) && a.run > b.run;
     }

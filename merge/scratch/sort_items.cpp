@@ -1,16 +1,54 @@
 #include "merge/scratch/sort_items.h"
 
+#include <bit>
 #include <utility>
 
 namespace jaxprof::scratch {
 namespace {
 
-constexpr unsigned kBitsAtOnce = 8;
-constexpr std::size_t kDigits = 1 << kBitsAtOnce;
+constexpr unsigned kBitsAtOnce = 11;
+constexpr std::size_t kDigits = std::size_t{1} << kBitsAtOnce;
 
-// One pass: a stable distribution by the digit at `shift` of number `word`.
-void distribute(std::span<const SortItem> from, std::span<SortItem> to, std::size_t word, unsigned shift) {
-  const auto digit = [word, shift](const SortItem& item) { return (item.leading[word] >> shift) % kDigits; };
+// Takes the bits of a mask out of a number and puts them side by side: numbers that differ in these bits only keep
+// their order.
+class BitPicker {
+ public:
+  // The first `most` bits of `mask`, from above.
+  BitPicker(std::uint64_t mask, unsigned most) {
+    for (unsigned end = 64; end > 0 && count_ < most;) {  // bits below `end` are left
+      const std::uint64_t left = mask << (64 - end);
+      if (left == 0) break;
+      end -= static_cast<unsigned>(std::countl_zero(left));
+      const auto ones = std::min(static_cast<unsigned>(std::countl_one(mask << (64 - end))), end);
+      const unsigned length = std::min(ones, most - count_);
+      stretches_.push_back({end - length, length});
+      count_ += length;
+      end -= length;
+    }
+  }
+  unsigned count() const { return count_; }
+  // `from` with the picked bits of `number` behind it.
+  std::uint64_t pick(std::uint64_t from, std::uint64_t number) const {
+    for (const Stretch& stretch : stretches_) {
+      if (stretch.length == 64) return number;
+      const std::uint64_t bits = (number >> stretch.lowest) & ((std::uint64_t{1} << stretch.length) - 1);
+      from = from << stretch.length | bits;
+    }
+    return from;
+  }
+
+ private:
+  struct Stretch {
+    unsigned lowest;
+    unsigned length;
+  };
+  std::vector<Stretch> stretches_;
+  unsigned count_ = 0;
+};
+
+// One pass: a stable distribution by the digit at `shift`.
+void distribute(std::span<const SortItem> from, std::span<SortItem> to, unsigned shift) {
+  const auto digit = [shift](const SortItem& item) { return (item.key >> shift) % kDigits; };
   std::array<std::size_t, kDigits> next{};
   for (const SortItem& item : from) ++next[digit(item)];
   std::size_t begin = 0;
@@ -20,23 +58,28 @@ void distribute(std::span<const SortItem> from, std::span<SortItem> to, std::siz
 
 }  // namespace
 
-void sort_by_leading(std::span<SortItem> items, std::span<SortItem> spare) {
-  const auto is_before = [](const SortItem& a, const SortItem& b) { return a.leading < b.leading; };
-  if (std::is_sorted(items.begin(), items.end(), is_before)) return;
+std::vector<SortItem> sorted_items(std::vector<Leading> leading) {
   Leading differing{};
-  for (const SortItem& item : items) {
-    for (std::size_t word : {0, 1}) differing[word] |= item.leading[word] ^ items.front().leading[word];
+  bool is_sorted = true;
+  for (std::size_t i = 1; i < leading.size(); ++i) {
+    differing[0] |= leading[i][0] ^ leading[0][0];
+    differing[1] |= leading[i][1] ^ leading[0][1];
+    is_sorted = is_sorted && !is_less(leading[i], leading[i - 1]);
   }
-  std::span<SortItem> from = items;
-  std::span<SortItem> to = spare;
-  for (const std::size_t word : {std::size_t{1}, std::size_t{0}}) {
-    for (unsigned shift = 0; shift < 64; shift += kBitsAtOnce) {
-      if ((differing[word] >> shift) % kDigits == 0) continue;
-      distribute(from, to, word, shift);
-      std::swap(from, to);
-    }
+  const BitPicker upper(differing[0], 64);
+  const BitPicker lower(differing[1], 64 - upper.count());
+  std::vector<SortItem> items(leading.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    items[i] = {lower.pick(upper.pick(0, leading[i][0]), leading[i][1]), i};
   }
-  if (from.data() != items.data()) std::copy(from.begin(), from.end(), items.begin());
+  if (is_sorted) return items;
+  leading = std::vector<Leading>();  // gives its memory back, as {} does not
+  std::vector<SortItem> spare(items.size());
+  for (unsigned shift = 0; shift < upper.count() + lower.count(); shift += kBitsAtOnce) {
+    distribute(items, spare, shift);
+    std::swap(items, spare);
+  }
+  return items;
 }
 
 }  // namespace jaxprof::scratch

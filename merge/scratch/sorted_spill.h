@@ -142,7 +142,7 @@ class SortedSpill {
     if (!records_.empty()) {
       if (auto spilled = spill(); !spilled) return spilled;
     }
-    records_ = {};
+    records_ = std::vector<Record>();  // gives its memory back, as {} does not
     while (runs_.size() > runs_at_once()) {
       if (auto merged = merge_pass(); !merged) return merged;
     }

@@ -72,6 +72,8 @@ def main():
                                       libraries / "libjaxprof-agent.so", folder],
                     "merge_scale_bench": [sys.executable, here / "merge_scale_bench.py", binaries, folder, "small"],
                     "reader_bench": [sys.executable, here / "reader_bench.py", "2000000", folder],
+                    # A tenth of the records fits into memory.
+                    "match_bench": [binaries / "match_bench", "1000000", folder, "16"],
                     "runfile_bench": [binaries / "runfile_bench", "1000000", folder],
                     "netsampler_bench": [binaries / "netsampler_bench", folder],
                     "unselected_bench": [binaries / "unselected_bench", binaries / "jaxprof-exec"]}

@@ -23,6 +23,7 @@ import threading
 import time
 
 import h5py
+import numpy as np
 
 KERNEL_CORE = ("start_ns", "dur_ns", "name", "device", "context", "stream", "correlation")
 # Goals that hold on every machine.
@@ -32,6 +33,10 @@ MOST_MIB = 512
 RATES = {"kernel": 3, "nccl": 2}
 # Twice the events may take this much more than twice the time.
 LINEAR_SLACK = 1.35
+TABLES = {"kernels": "events/kernels", "api": "events/api", "nvtx": "events/nvtx", "nccl": "events/nccl",
+          "nccl_work": "nccl_work", "steps": "steps", "collectives": "collectives"}
+PARTIAL_FLAG = 1
+ORDERED_PROCESSES = 8  # of which the order of rows is looked at
 TIMES_EACH = 3  # the best counts; for runs of less than this many events
 REPEATED_TO = 2_000_000
 
@@ -94,11 +99,20 @@ class Bench:
         return best
 
     def check(self, merge, truth):
+        """Is the run file right? Rows in number and order, and instances."""
         with h5py.File(merge.output) as file:
-            for table in ("kernels", "api", "nvtx", "nccl"):
-                found = int(file[f"events/{table}"].attrs["n_rows"])
-                if found != truth["rows"][table]:
-                    self.fail(f"{merge.output} has {found} rows of {table}, the run {truth['rows'][table]}")
+            rows = {table: int(file[path].attrs["n_rows"]) for table, path in TABLES.items()}
+            for table, n_rows in rows.items():
+                if n_rows != truth["rows"][table]:
+                    self.fail(f"{merge.output} has {n_rows} rows of {table}, the run {truth['rows'][table]}")
+            partial = int(np.count_nonzero(file["collectives/flags"][:] & PARTIAL_FLAG))
+            if partial != truth["partial"]:
+                self.fail(f"{merge.output} has {partial} partial instances, the run {truth['partial']}")
+            for table in ("kernels", "nccl", "nvtx"):
+                starts, offsets = file[f"events/{table}/start_ns"], file[f"events/{table}/process_offset"][:]
+                for first, last in zip(offsets[:ORDERED_PROCESSES], offsets[1:]):
+                    if np.any(np.diff(starts[first:last]) < 0):
+                        self.fail(f"{merge.output}: {table} are not in the order of their starts")
 
     def limit(self, directory, n_times=TIMES_EACH):
         def once():

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/synthetic/arrivals.h"
+#include "tests/synthetic/gpu_writer.h"
 #include "tests/synthetic/host_thread.h"
 #include "tests/synthetic/truth.h"
 
@@ -29,37 +30,21 @@ class ProcessWriter {
   Result<WrittenSpool> write() &&;
 
  private:
-  // A kernel that was launched.
-  struct Started {
-    MixedKernel kernel;
-    std::uint8_t stream = 0;
-    std::int64_t start_ns = 0;
-    std::int64_t length_ns = 0;
-    std::uint32_t correlation = 0;
-    std::int64_t end_ns() const { return start_ns + length_ns; }
-  };
-
   void begin(std::int64_t attach_ns, bool is_from_start);
-  void register_gpu();
   void register_comms(bool is_seen_made);
   void keep_time(std::int64_t true_ns);
   void write_anchor(std::int64_t true_ns);
 
   void write_slot(const Slot& slot);
-  void write_kernels(const Slot& slot);
-  Started launch(const SlotKernel& at);
-  void write_kernel(const Started& started);
-  void write_api(std::int64_t start_ns, std::int64_t length_ns, std::uint32_t correlation);
   void write_ranges(const Slot& slot);
   void write_unit(const Slot& slot);
-  std::vector<NcclCall> calls_of(const Slot& slot, const Comm& comm, const Unit& unit);
+  void count_instances(const Comm& comm, const Unit& unit, const CallTruth& truth);
+  CallChange change_of(const Slot& slot, const Comm& comm);
+  std::vector<NcclCall> calls_of(const Comm& comm, const Unit& unit, const CallChange& change);
   void count_unit(const Slot& slot, const Comm& comm, const Unit& unit, const CallTruth& truth);
   void note_odd(const Comm& comm, std::vector<OddCall>* list, spool::NcclFunction function);
   Status tear(const Slot& slot);
-
-  std::uint64_t wall(std::int64_t true_ns) const {
-    return static_cast<std::uint64_t>(run_.times().wall_ns(node_, true_ns));
-  }
+  void settle();
 
   const Run& run_;
   const RunPlan& plan_;
@@ -72,15 +57,11 @@ class ProcessWriter {
   std::string path_;
   SpoolFile spool_;
   HostThread host_;
+  GpuWriter gpu_;
   test::SimRandom random_;
   RunTruth truth_;
   RankTruth own_;
-  std::vector<spool::MadeVarint> names_;
-  std::vector<spool::MadeVarint> configs_;
-  std::vector<Started> beside_;         // may end after kernels that began later: CUPTI tells them later, too
   std::uint64_t sequence_[3][16] = {};  // next number, by communicator and function
-  std::uint32_t correlation_ = 0;
-  std::int64_t api_ns_ = 0;
   std::int64_t next_anchor_ns_ = 0;
   std::uint64_t dropped_ = 0;
 };
