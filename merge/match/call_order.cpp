@@ -127,6 +127,18 @@ class Findings {
   std::map<std::pair<std::uint32_t, Deviation>, CallFinding> found_;
 };
 
+// What has been seen of one member.
+struct Judged {
+  Kept member;  // its first record
+  std::vector<Stretch> stretches;
+  std::optional<Kept> previous;  // call
+  std::uint64_t swaps = 0;
+  Kept first_swap;
+  bool is_first_early = false;
+  std::uint64_t missing = 0;
+  Kept first_missing;
+};
+
 // Judges what was kept, member by member, in the order of KeptOrder.
 class MemberJudge {
  public:
@@ -168,17 +180,6 @@ class MemberJudge {
   }
 
  private:
-  struct Judged {
-    Kept member;  // its first record
-    std::vector<Stretch> stretches;
-    std::optional<Kept> previous;  // call
-    std::uint64_t swaps = 0;
-    Kept first_swap;
-    bool is_first_early = false;
-    std::uint64_t missing = 0;
-    Kept first_missing;
-  };
-
   // Of a call that was not kept.
   std::int64_t place_of(std::int64_t order) const { return order - at_->member.base; }
 
