@@ -23,7 +23,7 @@ void Diagnostics::add(runfile::Severity severity, std::string_view code, const P
   table.rank[row] = place.rank;
   table.process[row] = place.process;
   table.node[row] = place.node;
-  table.code[row] = run_->strings.intern(code);
+  table.code[row] = run_->strings.intern_verbatim(code);
   table.count[row] = count;
   table.text[row] = run_->strings.intern(text);
   if (severity == runfile::Severity::kError) is_partial_ = true;

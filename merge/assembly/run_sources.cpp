@@ -286,6 +286,8 @@ RunSources open_sources(rundir::FoundRun run) {
   sources.directory = run.directory;
   sources.run_id = run.run_id;
   sources.tasks = std::move(run.tasks);
+  sources.variables = std::move(run.variables);
+  sources.is_to_be_redacted = run.is_to_be_redacted;
   sources.unreadable = std::move(run.unreadable_records);
   for (const std::string& path : run.spools) {
     auto trace = rundir::SpoolTrace::load(path);

@@ -63,6 +63,8 @@ struct RunSources {
   std::vector<rundir::UnreadableFile> unreadable;
   std::vector<DuplicateSpool> duplicates;
   std::vector<ForeignSpool> foreign;
+  rundir::VariablePool variables;  // of the tasks' commands
+  bool is_to_be_redacted = false;
   // Processes that share a counter: node, clock and, for clocks that a container may shift, time namespace.
   using ClockKey = std::tuple<std::string, std::int64_t, std::int64_t>;
   std::map<ClockKey, clock::AxisClock> clocks;

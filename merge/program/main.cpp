@@ -41,6 +41,7 @@ Result<int> run(std::vector<std::string> arguments) {
   auto found = choose_run(std::move(*directory), options->run);
   if (!found) return tl::unexpected(std::move(found.error()));
 
+  found->run.is_to_be_redacted = options->is_redacted;
   wait_for_observers(found->run.node_spools);
   const assembly::AssembledRun assembled = assembly::assemble_run(std::move(found->run));
   runfile::WriteOptions write_options;

@@ -34,6 +34,9 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   app.add_option("--run", options.run, "which run, where the directory holds several: JOB.STEP.RESTART");
   app.add_flag("--allow-partial", options.allows_partial,
                "exit 0 even if ranks are missing or files are cut; they are listed all the same");
+  app.add_flag("--redact", options.is_redacted,
+               "leave out who ran what where: names of hosts, paths, addresses, values of variables, and the command's "
+               "arguments");
   app.add_flag("--quiet", options.is_quiet, "say nothing but errors");
   app.footer(
       "Exit status: 0 done, 2 usage, 3 input unreadable, 4 done but partial (ranks missing, spools cut or damaged),\n"

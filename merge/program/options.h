@@ -14,6 +14,7 @@ struct Options {
   std::string output;     // the run file
   bool may_replace = false;
   bool allows_partial = false;
+  bool is_redacted = false;
   bool is_quiet = false;
   std::string text;  // of --help and --version: print it and end
 };
