@@ -218,7 +218,8 @@ void fill_steps(const RunSources& sources, RunTables* run) {
   };
   for (const clock::ClockStep& step : clocks.solution().steps) {
     const std::uint32_t node = clocks.scales()[step.node].node;
-    if (clocks.nodes()[node].scale < 0) continue;
+    // A scale that no probes reached is of a node whose other one tells of the same wall clock.
+    if (clocks.nodes()[node].scale < 0 || clocks.solution().nodes[step.node].knots.empty()) continue;
     add(node, clocks.axis_ns(step.node, step.raw_ns), step.size_ns, kind_of(step.kind));
   }
   for (const auto& [key, model] : sources.clocks) {

@@ -4,6 +4,7 @@
 
 #include "merge/assembly/board_rows.h"
 #include "merge/assembly/counter_rows.h"
+#include "merge/assembly/redaction.h"
 #include "merge/runfile/counter_writer.h"
 #include "merge/runfile/table_rows.h"
 
@@ -104,6 +105,7 @@ void fill_counter_tables(const RunSources& sources, const NodeSamples& samples, 
     rows.add(samples.gpus[i], boards[i], runfile::CounterSubject::kGpu, "");
   }
   run->counters = rows.finish(run->nics.nic.size(), run->devices.device.size());
+  if (sources.is_to_be_redacted) clear_hardware_ids(run);
 }
 
 }  // namespace jaxprof::assembly

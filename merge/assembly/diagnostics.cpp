@@ -39,7 +39,7 @@ void write_findings(const Diagnostics& diagnostics, runfile::RunTables* run) {
     table.rank[row] = finding.place.rank;
     table.process[row] = finding.place.process;
     table.node[row] = finding.place.node;
-    table.code[row] = run->strings.intern(finding.code);
+    table.code[row] = run->strings.intern_verbatim(finding.code);
     table.count[row] = finding.count;
     table.text[row] = run->strings.intern(finding.text);
   }

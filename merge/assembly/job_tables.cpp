@@ -4,11 +4,13 @@
 #include <set>
 #include <string>
 
+#include "merge/assembly/env_tables.h"
 #include "merge/assembly/gpu_findings.h"
 #include "merge/assembly/gpu_words.h"
 #include "merge/assembly/missing_ranks.h"
 #include "merge/assembly/process_end.h"
 #include "merge/assembly/rank_findings.h"
+#include "merge/assembly/redaction.h"
 #include "merge/assembly/run_time.h"
 #include "merge/assembly/spool_findings.h"
 #include "merge/assembly/task_findings.h"
@@ -46,6 +48,22 @@ std::string clock_name(ClockId clock) {
       break;
   }
   return "unknown";
+}
+
+// `text` is words that each end with `end`.
+std::vector<std::string> split(const std::string& text, char end) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = std::min(text.find(end, at), text.size()) - at;
+    words.push_back(text.substr(at, length));
+    at += length + 1;
+  }
+  return words;
+}
+
+// The command in one line, or its program alone.
+std::string command_words(const RunSources& sources, const std::vector<std::string>& command) {
+  return sources.is_to_be_redacted && !command.empty() ? program_of(command.front()) : join(command, " ");
 }
 
 // ---- attributes ---------------------------------------------------------------------------------------------------
@@ -97,7 +115,7 @@ void fill_attributes(const RunSources& sources, RunTables* run, Diagnostics* dia
     to.step_id = first.step_id;
     to.restart = static_cast<std::int32_t>(first.restart);
     to.launcher = first.launcher;
-    to.cmdline = join(first.command, " ");
+    to.cmdline = command_words(sources, first.command);
     to.selection = first.selection;
     to.output_template = first.output;
   } else if (!sources.processes.empty()) {
@@ -106,8 +124,7 @@ void fill_attributes(const RunSources& sources, RunTables* run, Diagnostics* dia
     to.step_id = id.text(IdentityKey::kStepId);
     to.restart = static_cast<std::int32_t>(id.number(IdentityKey::kRestart));
     to.launcher = id.text(IdentityKey::kLauncher);
-    to.cmdline = id.text(IdentityKey::kCommandLine);
-    std::replace(to.cmdline.begin(), to.cmdline.end(), '\0', ' ');
+    to.cmdline = command_words(sources, split(id.text(IdentityKey::kCommandLine), '\0'));
   } else if (!sources.observers.empty()) {
     to.job_id = sources.observers.front().trace.identity().text(IdentityKey::kJobId);
   }
@@ -222,11 +239,14 @@ void fill_process(const RunSources& sources, std::size_t index, RunTables* run) 
 }  // namespace
 
 void fill_job_tables(const RunSources& sources, RunTables* run, Diagnostics* diagnostics) {
+  if (sources.is_to_be_redacted) begin_redaction(sources, run);
   const RunTime time(sources);
   fill_attributes(sources, run, diagnostics);
+  if (sources.is_to_be_redacted) redact_attributes(sources, &run->attributes);
   fill_nodes(sources, run);
   for (std::size_t i = 0; i < sources.tasks.size(); ++i) fill_task(sources, i, time, run, diagnostics);
   add_missing_ranks(sources, run, diagnostics);
+  fill_env_tables(sources, run, diagnostics);
   for (std::size_t i = 0; i < sources.processes.size(); ++i) {
     fill_process(sources, i, run);
     diagnose_spool(sources, i, time, diagnostics);

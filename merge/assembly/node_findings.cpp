@@ -65,12 +65,19 @@ class ObserverFindings {
 
   void add_damage() {
     const spool::SpoolHealth& health = trace_.health();
-    const std::uint64_t damaged = trace_.damaged_blocks() + losses_.damaged_blocks + trace_.clock().for_each({});
+    const rundir::ClockLosses clock_losses = trace_.clock().for_each({});
+    const std::uint64_t damaged = trace_.damaged_blocks() + losses_.damaged_blocks + clock_losses.damaged_blocks;
     if (health.skipped_bytes > 0 || health.lost_blocks > 0 || damaged > 0) {
       add(Severity::kError, "node.damaged", damaged + health.lost_blocks + health.skipped_stretches,
           "has a spool with " + counted(damaged, "damaged block") + ", " +
               counted(health.lost_blocks, "missing block") + " and " + counted(health.skipped_bytes, "byte") +
               " that are none: " + trace_.path());
+    }
+    const std::uint64_t implausible = trace_.implausible_anchors() + clock_losses.implausible_readings;
+    if (implausible > 0) {
+      add(Severity::kError, "node.implausible", implausible,
+          "has " + counted(implausible, "reading") + " of its clocks that no clock shows, and which " +
+              (implausible == 1 ? "is" : "are") + " left out: " + trace_.path());
     }
     const std::uint64_t lost = losses_.skipped_sections + losses_.strange_rows;
     if (lost > 0) {

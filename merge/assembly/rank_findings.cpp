@@ -87,7 +87,8 @@ RecordedSpan span_of_task(const RunSources& sources, const Holder& holder) {
   const rundir::FoundTask* task = task_of(sources, holder);
   if (task == nullptr || task->start.realtime_ns <= 0) return span;
   const std::uint32_t node = sources.node_of(task->start.boot_id, task->start.host);
-  span.first_ns = std::min(span.first_ns, sources.axis_of_wall(node, task->start.realtime_ns));
+  const std::int64_t started_ns = sources.axis_of_wall(node, task->start.realtime_ns);
+  if (started_ns >= 0) span.first_ns = std::min(span.first_ns, started_ns);
   return span;
 }
 

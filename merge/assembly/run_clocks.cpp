@@ -10,6 +10,7 @@
 #include "merge/assembly/run_sources.h"
 #include "merge/clock/axis_clock.h"
 #include "merge/clock/clock_solver.h"
+#include "merge/clock/rounding.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -211,14 +212,17 @@ void RunClocks::set_axis(const std::vector<SourceObserver>& observers) {
 }
 
 std::int64_t RunClocks::axis_ns(std::size_t scale, std::int64_t raw_ns) const {
-  const std::int64_t elapsed_ns = clock::reference_raw_ns(solution_.nodes[scale], raw_ns) - origin_raw_ns_;
-  return origin_axis_ns_ + elapsed_ns + std::llround(rate_ * static_cast<double>(elapsed_ns));
+  const std::int64_t reference_ns = clock::reference_raw_ns(solution_.nodes[scale], raw_ns);
+  const std::int64_t elapsed_ns = clock::hold_ns(reference_ns - origin_raw_ns_);
+  const std::int64_t axis_ns = origin_axis_ns_ + elapsed_ns + clock::round_ns(rate_ * static_cast<double>(elapsed_ns));
+  return std::clamp(axis_ns, std::int64_t{0}, clock::kLastWallNs);
 }
 
 std::int64_t RunClocks::raw_ns(std::size_t scale, std::int64_t axis_ns) const {
-  const std::int64_t gain_ns = axis_ns - origin_axis_ns_;
-  const std::int64_t elapsed_ns = gain_ns - std::llround(rate_ / (1 + rate_) * static_cast<double>(gain_ns));
-  return clock::node_raw_ns(solution_.nodes[scale], origin_raw_ns_ + elapsed_ns);
+  const std::int64_t gain_ns = clock::hold_ns(axis_ns - origin_axis_ns_);
+  const std::int64_t elapsed_ns = gain_ns - clock::round_ns(rate_ / (1 + rate_) * static_cast<double>(gain_ns));
+  const std::int64_t reference_ns = clock::hold_ns(origin_raw_ns_ + elapsed_ns);
+  return clock::hold_ns(clock::node_raw_ns(solution_.nodes[scale], reference_ns));
 }
 
 void RunClocks::align_nodes(const std::vector<SourceObserver>& observers) {

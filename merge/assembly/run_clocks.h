@@ -66,9 +66,10 @@ class RunClocks {
   // The scale on which a node's processes of a time namespace lie: their own, else the node's. -1: the node has no
   // model.
   std::int64_t scale_of(std::uint32_t node, std::int64_t time_namespace) const;
-  // The axis, ns since the Unix epoch, when the scale's clock read `raw_ns`; only of scales with a model.
+  // The axis, ns since the Unix epoch, when the scale's clock read `raw_ns`, which is plausible; only of scales with a
+  // model. Held within 0 and kLastWallNs (merge/clock/plausible.h).
   std::int64_t axis_ns(std::size_t scale, std::int64_t raw_ns) const;
-  // What the scale's clock read when the axis was at `axis_ns`, within 2 ns.
+  // What the scale's clock read when the axis was at `axis_ns`, within 2 ns; held within kLastRawNs either way.
   std::int64_t raw_ns(std::size_t scale, std::int64_t axis_ns) const;
 
  private:

@@ -278,7 +278,9 @@ std::uint32_t RunSources::node_of_clock(const ClockKey& key) const {
 }
 
 std::int64_t RunSources::axis_of_wall(std::uint32_t node, std::int64_t wall_ns) const {
-  return node < run_clocks.nodes().size() ? wall_ns - run_clocks.nodes()[node].wall_lead_ns : wall_ns;
+  if (!clock::is_plausible_wall(wall_ns)) return -1;
+  const std::int64_t lead_ns = node < run_clocks.nodes().size() ? run_clocks.nodes()[node].wall_lead_ns : 0;
+  return std::clamp(wall_ns - lead_ns, std::int64_t{0}, clock::kLastWallNs);
 }
 
 RunSources open_sources(rundir::FoundRun run) {
@@ -286,6 +288,8 @@ RunSources open_sources(rundir::FoundRun run) {
   sources.directory = run.directory;
   sources.run_id = run.run_id;
   sources.tasks = std::move(run.tasks);
+  sources.variables = std::move(run.variables);
+  sources.is_to_be_redacted = run.is_to_be_redacted;
   sources.unreadable = std::move(run.unreadable_records);
   for (const std::string& path : run.spools) {
     auto trace = rundir::SpoolTrace::load(path);

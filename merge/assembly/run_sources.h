@@ -63,6 +63,8 @@ struct RunSources {
   std::vector<rundir::UnreadableFile> unreadable;
   std::vector<DuplicateSpool> duplicates;
   std::vector<ForeignSpool> foreign;
+  rundir::VariablePool variables;  // of the tasks' commands
+  bool is_to_be_redacted = false;
   // Processes that share a counter: node, clock and, for clocks that a container may shift, time namespace.
   using ClockKey = std::tuple<std::string, std::int64_t, std::int64_t>;
   std::map<ClockKey, clock::AxisClock> clocks;
@@ -71,7 +73,7 @@ struct RunSources {
   std::uint32_t node_of(const std::string& boot_id, const std::string& host) const;
   std::uint32_t node_of_clock(const ClockKey& key) const;
   // Where on the axis a node was when its wall clock read that; exact where the axis is its wall clock, else as good as
-  // one difference between the two can be for the whole run. For what is told in seconds.
+  // one difference between the two can be for the whole run. For what is told in seconds. -1: no clock shows `wall_ns`.
   std::int64_t axis_of_wall(std::uint32_t node, std::int64_t wall_ns) const;
 };
 

@@ -168,6 +168,11 @@ class SpoolFindings {
       add(Severity::kError, "spool.damaged-block", trace_.damaged_blocks(),
           "has " + counted(trace_.damaged_blocks(), "block") + " that could not be decoded");
     }
+    if (const std::uint64_t n = trace_.implausible_anchors(); n > 0) {
+      add(Severity::kError, "spool.implausible", n,
+          "has " + counted(n, "reading") + " of its clocks that no clock shows, and which " + (n == 1 ? "is" : "are") +
+              " left out");
+    }
   }
 
   const RunSources& sources_;

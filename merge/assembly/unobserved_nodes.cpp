@@ -49,7 +49,9 @@ std::vector<Span> spans_of_tasks(const RunSources& sources) {
     if (!start.is_profiled || !(names_kind(start.trace, "nic") || names_kind(start.trace, "gpu"))) continue;
     const std::uint32_t node = sources.node_of(start.boot_id, start.host);
     if (node >= spans.size()) continue;
-    const auto include = [&](std::int64_t wall_ns) { spans[node].include(sources.axis_of_wall(node, wall_ns)); };
+    const auto include = [&](std::int64_t wall_ns) {
+      if (const std::int64_t time_ns = sources.axis_of_wall(node, wall_ns); time_ns >= 0) spans[node].include(time_ns);
+    };
     include(start.realtime_ns);
     if (task.end && !task.end->is_collected) include(std::max(task.end->realtime_ns, start.realtime_ns));
   }

@@ -13,18 +13,12 @@ constexpr std::int64_t kKnotSpacingNs = 1'000'000'000;
 constexpr double kMaxSlew = 500e-6;
 constexpr std::int64_t kStepFloorNs = 1'000'000;
 
-// A node that is up for more than 36 years is a damaged file. The limits keep every difference below within 64 bits.
-constexpr std::int64_t kLastRawNs = std::int64_t{1} << 60;
-
-bool is_plausible(const spool::AnchorRecord& anchor) {
-  return anchor.realtime_ns >= 0 && anchor.realtime_ns <= AxisClock::kLastNs && anchor.monotonic_raw_ns >= 0 &&
-         anchor.monotonic_raw_ns <= kLastRawNs;
-}
-
-// Plausible anchors by counter, each counter once, CLOCK_MONOTONIC_RAW rising with it.
+// Plausible anchors by counter, each counter once, CLOCK_MONOTONIC_RAW rising with it. The limits of what is plausible
+// keep every difference below within 64 bits.
 std::vector<spool::AnchorRecord> put_in_order(std::span<const spool::AnchorRecord> anchors) {
   std::vector<spool::AnchorRecord> sorted;
-  std::copy_if(anchors.begin(), anchors.end(), std::back_inserter(sorted), is_plausible);
+  std::copy_if(anchors.begin(), anchors.end(), std::back_inserter(sorted),
+               [](const spool::AnchorRecord& anchor) { return is_plausible(anchor); });
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.counter < b.counter; });
   std::vector<spool::AnchorRecord> rising;
   for (const spool::AnchorRecord& anchor : sorted) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agent/spool/block.h"
+#include "merge/clock/plausible.h"
 
 namespace jaxprof::clock {
 
@@ -22,7 +23,7 @@ struct WallClockStep {
 
 class AxisClock {
  public:
-  static constexpr std::int64_t kLastNs = (std::int64_t{1} << 62) - 1;  // in the year 2116
+  static constexpr std::int64_t kLastNs = kLastWallNs;
 
   // `anchors` of all processes that share the counter, in any order. Ones with times that no clock shows (before 1970,
   // after kLastNs) are left out. Without any anchor the clock maps nothing.

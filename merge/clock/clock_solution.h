@@ -102,7 +102,8 @@ struct ClockSolution {
   std::uint64_t contradictions = 0;  // epochs at which some intervals could not all be true
 };
 
-// The model between knots: monotone, linear, the outer segments go on. Only with knots.
+// The model between knots: monotone, linear, the outer segments go on. Only with knots; of times within kFarthestNs
+// (rounding.h) either way, which knots are too.
 std::int64_t reference_raw_ns(const NodeSolution& node, std::int64_t raw_ns);
 // The inverse: which reading of the node's clock the model maps there, within a nanosecond.
 std::int64_t node_raw_ns(const NodeSolution& node, std::int64_t reference_raw_ns);

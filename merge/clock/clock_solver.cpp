@@ -148,7 +148,7 @@ ClockSolution ClockSolver::solve(std::uint32_t reference) const {
   for (const ProbeLink& link : links) {
     if (link.bursts().empty() || (link.a() != reference && link.b() != reference)) continue;
     const LinkBurst& first = link.bursts().front();
-    zero_ns = std::min(zero_ns, link.a() == reference ? first.a_ns : first.a_ns + first.base_ns);
+    zero_ns = std::min(zero_ns, hold_ns(link.a() == reference ? first.a_ns : first.a_ns + first.base_ns));
   }
   if (zero_ns == kFarthestNs) zero_ns = state_->first_readings_ns[reference];
   std::vector<CoarseClock> clocks(eras.size());

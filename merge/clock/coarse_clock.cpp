@@ -8,11 +8,13 @@
 namespace jaxprof::clock {
 namespace {
 
-// Of a's era from b's along the line between them, or the other way round.
+// Of a's era from b's along the line between them, or the other way round. Not known if that leads to where no clock
+// is.
 CoarseClock follow(const LinkLine& line, const CoarseClock& from, bool from_a) {
   const std::int64_t whole_ns = round_ns(line.offset_ns);
   const double rest_ns = line.offset_ns - static_cast<double>(whole_ns);
   const std::int64_t b_ns = line.a_ns + line.base_ns + whole_ns;  // and the rest, when a's clock read line.a_ns
+  if (is_far(b_ns)) return {};
   if (from_a) {
     const double rate = from.rate / (1 + line.rate);
     return {b_ns, from.axis(line.a_ns) - rest_ns * rate, rate, true};
@@ -63,6 +65,7 @@ void fit_coarse_clocks(const std::vector<ProbeLink>& links, const std::vector<Ed
     const std::uint32_t to = step.from_a ? edge.b : edge.a;
     if ((*clocks)[to].is_known) continue;
     (*clocks)[to] = follow(lines[step.edge], (*clocks)[from], step.from_a);
+    if (!(*clocks)[to].is_known) continue;
     leave(to, step.unknown_rates, step.width_ns);
   }
 }

@@ -19,7 +19,7 @@ std::optional<WallScale::Instant> kernel_stamp(const ProbeExchange& exchange, St
   if (!exchange.has(wall)) return {};
   const std::int64_t raw_ns = exchange.at(raw);
   const std::optional<WallScale::Instant> instant = scale.raw_at(exchange.at(wall), raw_ns, place);
-  if (!instant) return {};
+  if (!instant || !is_plausible_raw(instant->raw_ns)) return {};
   const std::int64_t after_ns = is_sent ? instant->raw_ns - raw_ns : raw_ns - instant->raw_ns;
   const std::int64_t error_ns = round_ns(instant->error_ns);
   if (after_ns < -error_ns || after_ns > kLongestRoundTripNs) return {};

@@ -71,7 +71,7 @@ class Court {
       // (Of some milliseconds only node_knots() takes notice: no burst is as near to a jump.)
       const std::int64_t twice_ns = std::max<std::int64_t>(0, -round_ns(charge->size_ns));
       const std::int64_t wider_ns = twice_ns > kNoBurstNs ? twice_ns : 0;
-      cuts.push_back({charge->node, begin_ns - wider_ns, end_ns + wider_ns, charge->size_ns});
+      cuts.push_back({charge->node, hold_ns(begin_ns - wider_ns), hold_ns(end_ns + wider_ns), charge->size_ns});
     }
     return cuts;
   }
@@ -164,8 +164,8 @@ void pass_on(std::uint32_t node_count, const NodeCut& cut, const std::vector<Pro
       const std::uint32_t other = from_a ? links[i].b() : links[i].a();
       if (found[other]) continue;
       found[other] = NodeCut{other,
-                             across(links[i], from_a, found[node]->before_ns) - kMappingNs,
-                             across(links[i], from_a, found[node]->after_ns) + kMappingNs,
+                             hold_ns(across(links[i], from_a, found[node]->before_ns) - kMappingNs),
+                             hold_ns(across(links[i], from_a, found[node]->after_ns) + kMappingNs),
                              0,
                              cut.kind,
                              false};

@@ -13,7 +13,7 @@ constexpr std::int64_t kBesideNs = 1'000;        // from a cut's end to where th
 constexpr std::int64_t kShortestNs = 1'000'000;  // between an era's knots: the line of its last two goes on
 constexpr double kReachNs = 1e9;                 // where a knot is made up so that there are two
 
-// The knots of one era, from its track.
+// The knots of one era, from its track; without those that lie where no clock is.
 std::vector<ClockKnot> era_knots(const SolvedEras& solved, std::uint32_t era) {
   const EraTrack& track = solved.model->eras[era];
   const CoarseClock& clock = (*solved.clocks)[era];
@@ -27,7 +27,9 @@ std::vector<ClockKnot> era_knots(const SolvedEras& solved, std::uint32_t era) {
     // The track says how far the clock is ahead; the offset how far the reference is.
     ClockKnot knot;
     knot.raw_ns = clock.raw_ns + whole_ns;
-    knot.offset_ns = solved.reference_ns + round_ns(axis_ns + rest_ns) - knot.raw_ns;
+    const std::int64_t reference_ns = solved.reference_ns + round_ns(axis_ns + rest_ns);
+    if (is_far(knot.raw_ns) || is_far(reference_ns)) continue;
+    knot.offset_ns = reference_ns - knot.raw_ns;
     knot.sigma_ns = std::min(static_cast<double>(track.sigmas_ns[i]), kNoLimitNs);
     knot.hard_lo_ns = std::clamp(-bound.hi, -kNoLimitNs, 0.0);
     knot.hard_hi_ns = std::clamp(-bound.lo, 0.0, kNoLimitNs);
@@ -49,7 +51,7 @@ NodeSolution era_model(std::vector<ClockKnot> knots, double frequency, double dr
 ClockKnot knot_at(const NodeSolution& era, std::int64_t raw_ns) {
   ClockKnot knot;
   knot.raw_ns = raw_ns;
-  knot.offset_ns = reference_raw_ns(era, raw_ns) - raw_ns;
+  knot.offset_ns = hold_ns(reference_raw_ns(era, raw_ns)) - raw_ns;
   const ClockError error = error_at(era, raw_ns);
   knot.sigma_ns = error.sigma_ns;
   knot.hard_lo_ns = error.hard_lo_ns;
@@ -140,8 +142,8 @@ std::vector<ClockKnot> node_knots(const SolvedEras& solved, std::uint32_t node, 
   for (NodeCut& cut : cuts) {
     // A clock that jumped back shows some times twice.
     const std::int64_t twice_ns = std::max<std::int64_t>(0, -round_ns(cut.size_ns));
-    cut.before_ns -= twice_ns;
-    cut.after_ns += twice_ns;
+    cut.before_ns = hold_ns(cut.before_ns - twice_ns);
+    cut.after_ns = hold_ns(cut.after_ns + twice_ns);
   }
   std::vector<ClockKnot> knots;
   double frequency = 0;
@@ -151,9 +153,10 @@ std::vector<ClockKnot> node_knots(const SolvedEras& solved, std::uint32_t node, 
     const auto era = first + static_cast<std::uint32_t>(i);
     const EraTrack& track = solved.model->eras[era];
     if (i > 0 && lost_from == nullptr) lost_from = &cuts[i - 1];
-    if (!track.is_known()) continue;
+    std::vector<ClockKnot> on_track = era_knots(solved, era);
+    if (on_track.empty()) continue;
     frequency = (*solved.clocks)[era].rate - 1;
-    NodeSolution model = era_model(era_knots(solved, era), frequency, track.drift);
+    NodeSolution model = era_model(std::move(on_track), frequency, track.drift);
     const NodeCut* before = i > 0 ? &cuts[i - 1] : nullptr;
     const NodeCut* behind = i < cuts.size() ? &cuts[i] : nullptr;
     const std::vector<ClockKnot> own = fit_between(model, before, behind);

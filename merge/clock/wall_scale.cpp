@@ -22,10 +22,6 @@ constexpr std::uint32_t kSlowReading = 4;  // times the median
 constexpr std::uint32_t kSlowReadingFloorNs = 200;
 constexpr float kUnknown = -1;
 
-bool is_plausible(const ClockReading& reading) {
-  return is_plausible_raw(reading.raw_ns) && reading.wall_ns >= 0 && reading.wall_ns <= 2 * kFarthestNs;
-}
-
 std::int64_t difference_ns(const ClockReading& reading) {
   return reading.wall_ns - reading.raw_ns;
 }
@@ -102,15 +98,21 @@ void WallScale::find_steps(const std::vector<ClockReading>& readings, std::vecto
   bool was_step = false;
   double slope_before = 0;
   bool has_before = false;
+  std::int64_t before_step_ns = 0;   // the difference there
+  std::int64_t without_step_ns = 0;  // what it would have changed by since
   for (std::size_t i = 0; i < count; ++i) {
     const bool is_set = is_step(i);
     if (is_set) {
       // A clock that is slewed much faster than the kernel does by itself looks like many steps: it is one.
-      if (!was_step) steps_.push_back({});
-      steps_.back().raw_ns = readings[i + 1].raw_ns;
+      if (!was_step) {
+        steps_.push_back({});
+        before_step_ns = difference_ns(readings[i]);
+        without_step_ns = 0;
+      }
       const auto gap_ns = static_cast<double>(readings[i + 1].raw_ns - readings[i].raw_ns);
-      steps_.back().size_ns +=
-          difference_ns(readings[i + 1]) - difference_ns(readings[i]) - round_ns(slope_before * gap_ns);
+      without_step_ns = hold_ns(without_step_ns + round_ns(slope_before * gap_ns));
+      steps_.back().raw_ns = readings[i + 1].raw_ns;
+      steps_.back().size_ns = difference_ns(readings[i + 1]) - before_step_ns - without_step_ns;
     }
     was_step = is_set;
     const std::int64_t gap_ns = readings[i + 1].raw_ns - readings[i].raw_ns;
@@ -184,7 +186,7 @@ void WallScale::thin(const std::vector<ClockReading>& readings, const std::vecto
 
 std::optional<WallScale::Instant> WallScale::raw_at(std::int64_t wall_ns, std::int64_t near_raw_ns,
                                                     Place* place) const {
-  if (knots_.size() < 2 || wall_ns < 0 || wall_ns > 2 * kFarthestNs || !is_plausible_raw(near_raw_ns)) return {};
+  if (knots_.size() < 2 || !is_plausible_wall(wall_ns) || !is_plausible_raw(near_raw_ns)) return {};
   std::size_t at = place->segment;
   const std::size_t last = knots_.size() - 2;
   if (at > last || near_raw_ns < knots_[at].raw_ns || near_raw_ns > knots_[at + 1].raw_ns) {

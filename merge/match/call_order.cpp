@@ -5,33 +5,16 @@
 #include "merge/match/call_order.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
-#include <map>
-#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
 
+#include "merge/match/call_judge.h"
 #include "merge/scratch/sorted_spill.h"
 
 namespace jaxprof::match {
 namespace {
-
-// A call as a finding names it.
-struct PlacedCall {
-  std::int64_t place = 0;
-  std::uint64_t seq = 0;
-  std::int64_t time_ns = runfile::kNoTime;
-  runfile::Coll coll = runfile::Coll::kMissing;
-};
-
-// The places between a member's first and last call while its window was open once.
-struct Stretch {
-  std::size_t opening = 0;
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-};
 
 struct Member {
   std::int32_t rank = -1;
@@ -45,26 +28,6 @@ struct Member {
   bool is_unclear = false;  // several members of unknown rank in one process
 
   auto key() const { return std::pair(rank, process); }
-};
-
-enum class Kind : std::uint8_t { kStretch, kCall, kAbsence };
-
-// What is kept of a member. `at` is what its records are sorted by: the first place of a stretch, the order of a call,
-// the place of an absence.
-struct Kept {
-  std::uint32_t comm = 0;
-  std::int32_t rank = -1;
-  std::uint32_t process = 0;
-  Kind kind = Kind::kCall;
-  bool is_even = false;
-  std::int64_t at = 0;
-  std::int64_t base = 0;        // of the member; stretch
-  std::int64_t last_order = 0;  // of the member; stretch
-  PlacedCall call;              // of a stretch, `place` is its last
-};
-struct KeptOrder {
-  static auto key(const Kept& kept) { return std::tie(kept.comm, kept.rank, kept.process, kept.kind, kept.at); }
-  bool operator()(const Kept& a, const Kept& b) const { return key(a) < key(b); }
 };
 
 // What the most of `values` have in common.
@@ -94,130 +57,6 @@ Common most_common(const std::vector<std::int64_t>& values, std::vector<std::int
   return best;
 }
 
-// Gathers what is to be said of each process.
-class Findings {
- public:
-  // Adds `count` calls of a member on one communicator.
-  void add(Deviation what, const Kept& member, const PlacedCall& call, std::uint64_t count, bool is_early,
-           bool is_even) {
-    CallFinding& finding = found_[{member.process, what}];
-    const bool is_first = finding.comm_count == 0;
-    const bool is_at_end = what == Deviation::kLateStart || what == Deviation::kEarlyEnd;
-    finding.what = what;
-    finding.process = member.process;
-    finding.count = is_at_end ? std::max(finding.count, count) : finding.count + count;
-    ++finding.comm_count;
-    if (!is_first && finding.time_ns <= call.time_ns) return;
-    finding.comm = member.comm;
-    finding.comm_rank = member.rank;
-    finding.coll = call.coll;
-    finding.seq = call.seq;
-    finding.time_ns = call.time_ns;
-    finding.is_early = is_early;
-    finding.is_even = is_even;
-  }
-
-  std::vector<CallFinding> all() const {
-    std::vector<CallFinding> findings;
-    for (const auto& [key, finding] : found_) findings.push_back(finding);
-    return findings;
-  }
-
- private:
-  std::map<std::pair<std::uint32_t, Deviation>, CallFinding> found_;
-};
-
-// Judges what was kept, member by member, in the order of KeptOrder.
-class MemberJudge {
- public:
-  explicit MemberJudge(Findings* findings) : findings_(*findings) {}
-
-  void take(const Kept& kept) {
-    const auto member_of = [](const Kept& item) { return std::tie(item.comm, item.rank, item.process); };
-    if (!at_ || member_of(at_->member) != member_of(kept)) {
-      finish();
-      at_.emplace();
-      at_->member = kept;
-    }
-    switch (kept.kind) {
-      case Kind::kStretch:
-        at_->stretches.push_back({0, kept.at, kept.call.place});
-        break;
-      case Kind::kCall:
-        take_call(kept);
-        break;
-      case Kind::kAbsence:
-        take_absence(kept);
-        break;
-    }
-  }
-
-  // The last member.
-  void finish() {
-    // Without a stretch it is unclear whose calls these were.
-    if (!at_ || at_->stretches.empty()) return at_.reset();
-    if (at_->previous && at_->previous->at < at_->member.last_order) check_followed(*at_->previous);
-    if (at_->swaps > 0) {
-      findings_.add(Deviation::kSwapped, at_->member, at_->first_swap.call, at_->swaps, at_->is_first_early,
-                    at_->first_swap.is_even);
-    }
-    if (at_->missing > 0) {
-      findings_.add(Deviation::kMissing, at_->member, at_->first_missing.call, at_->missing, false, false);
-    }
-    at_.reset();
-  }
-
- private:
-  struct Judged {
-    Kept member;  // its first record
-    std::vector<Stretch> stretches;
-    std::optional<Kept> previous;  // call
-    std::uint64_t swaps = 0;
-    Kept first_swap;
-    bool is_first_early = false;
-    std::uint64_t missing = 0;
-    Kept first_missing;
-  };
-
-  // Of a call that was not kept.
-  std::int64_t place_of(std::int64_t order) const { return order - at_->member.base; }
-
-  void take_call(const Kept& kept) {
-    if (at_->previous && at_->previous->at + 1 == kept.at) {
-      if (at_->previous->call.place > kept.call.place) {
-        const auto distance = [this](const Kept& call) { return std::abs(call.call.place - place_of(call.at)); };
-        const bool is_early = distance(*at_->previous) >= distance(kept);
-        add_swap(is_early ? *at_->previous : kept, is_early);
-      }
-    } else {
-      if (at_->previous) check_followed(*at_->previous);
-      if (kept.at > 0 && place_of(kept.at - 1) > kept.call.place) add_swap(kept, false);
-    }
-    at_->previous = kept;
-  }
-
-  // Against the call behind it, which was not kept.
-  void check_followed(const Kept& call) {
-    if (call.call.place > place_of(call.at + 1)) add_swap(call, true);
-  }
-
-  void add_swap(const Kept& call, bool is_early) {
-    if (at_->swaps++ > 0) return;
-    at_->first_swap = call;
-    at_->is_first_early = is_early;
-  }
-
-  void take_absence(const Kept& kept) {
-    const bool is_between = std::any_of(at_->stretches.begin(), at_->stretches.end(), [&kept](const Stretch& stretch) {
-      return stretch.first < kept.at && kept.at < stretch.last;
-    });
-    if (is_between && at_->missing++ == 0) at_->first_missing = kept;
-  }
-
-  Findings& findings_;
-  std::optional<Judged> at_;
-};
-
 }  // namespace
 
 struct CallOrder::State {
@@ -227,14 +66,14 @@ struct CallOrder::State {
   Status add_instance(std::span<const CallRecord> calls, std::int64_t first_enqueue_ns);
   void find_members(std::span<const CallRecord> calls);
   Common place_instance(std::span<const CallRecord> calls);
-  Status keep(Member* member, Kind kind, std::int64_t at, const PlacedCall& call, bool is_even);
+  Status keep(Member* member, KeptKind kind, std::int64_t at, const PlacedCall& call, bool is_even);
   void note_call(const CallRecord& call, const PlacedCall& placed, Member* member);
   std::size_t opening_of(std::uint32_t process, std::int64_t time_ns) const;
   Status close_comm();
 
   const std::vector<std::vector<std::int64_t>> window_openings_ns;
   scratch::SortedSpill<Kept, KeptOrder> kept;
-  Findings findings;
+  CallFindings findings;
   std::uint32_t comm = runfile::kNoIndex;
   std::vector<Member> members;       // of that communicator, by key
   std::int64_t next_place = 0;       // behind all instances so far
@@ -281,7 +120,7 @@ Common CallOrder::State::place_instance(std::span<const CallRecord> calls) {
   return votes.empty() ? Common{next_place, false} : most_common(votes, &sorted);
 }
 
-Status CallOrder::State::keep(Member* member, Kind kind, std::int64_t at, const PlacedCall& call, bool is_even) {
+Status CallOrder::State::keep(Member* member, KeptKind kind, std::int64_t at, const PlacedCall& call, bool is_even) {
   member->has_kept = true;
   return kept.add({comm, member->rank, member->process, kind, is_even, at, member->base,
                    static_cast<std::int64_t>(member->last_order), call});
@@ -324,11 +163,11 @@ Status CallOrder::State::add_instance(std::span<const CallRecord> calls, std::in
     const PlacedCall placed{place.value, call.seq, call.enqueue_ns, call.coll};
     note_call(call, placed, &member);
     if (order - member.base == place.value) continue;
-    if (auto done = keep(&member, Kind::kCall, order, placed, place.is_even); !done) return done;
+    if (auto done = keep(&member, KeptKind::kCall, order, placed, place.is_even); !done) return done;
   }
   const PlacedCall made{place.value, calls.front().seq, first_enqueue_ns, calls.front().coll};
   for (const std::size_t at : absent) {
-    if (auto done = keep(&members[at], Kind::kAbsence, place.value, made, false); !done) return done;
+    if (auto done = keep(&members[at], KeptKind::kAbsence, place.value, made, false); !done) return done;
   }
   return {};
 }
@@ -349,7 +188,7 @@ Status CallOrder::State::close_comm() {
   const std::int64_t common_last = last.empty() ? 0 : most_common(last, &sorted).value;
   for (Member& member : members) {
     if (member.is_unclear) continue;
-    const Kept place{comm, member.rank, member.process, Kind::kStretch, false, 0, 0, 0, {}};
+    const Kept place{comm, member.rank, member.process, KeptKind::kStretch, false, 0, 0, 0, {}};
     if (member.first.place > common_first) {
       findings.add(Deviation::kLateStart, place, member.first,
                    static_cast<std::uint64_t>(member.first.place - common_first), false, false);
@@ -362,7 +201,7 @@ Status CallOrder::State::close_comm() {
     for (const Stretch& stretch : member.stretches) {
       PlacedCall end;
       end.place = stretch.last;
-      if (auto done = keep(&member, Kind::kStretch, stretch.first, end, false); !done) return done;
+      if (auto done = keep(&member, KeptKind::kStretch, stretch.first, end, false); !done) return done;
     }
   }
   members.clear();

@@ -228,15 +228,23 @@ class Assembly {
     }
   }
 
+  // Sends and receives are numbered by peer, and so are their captures.
   void count_captures() {
-    std::map<std::tuple<std::uint64_t, std::int32_t, Coll, std::uint64_t>, std::uint64_t> next;
+    std::map<std::tuple<std::uint64_t, std::int32_t, Coll, std::int32_t, std::uint64_t>, std::uint64_t> next;
     for (const std::size_t index : order_by_time()) {
       NcclCall& call = calls_[index];
       if (!call.is_captured || call.replay != kNoAmount || !call.comm_hash) continue;
-      call.capture_number = next[{*call.comm_hash, call.comm_rank, call.coll, call.sequence}]++;
+      const std::int32_t peer = is_point_to_point(call.coll) ? call.peer : -1;
+      call.capture_number = next[{*call.comm_hash, call.comm_rank, call.coll, peer, call.sequence}]++;
     }
     for (NcclCall& call : calls_) {
-      if (call.capture != kNoCall) call.capture_number = calls_[call.capture].capture_number;
+      if (call.capture == kNoCall) continue;
+      const NcclCall& captured = calls_[call.capture];
+      call.capture_number = captured.capture_number;
+      // The plugin numbers no sends and receives, also when it tells of them again.
+      if (!is_point_to_point(call.coll) || call.sequence != kNoAmount) continue;
+      call.sequence = captured.sequence;
+      call.is_sequence_counted = captured.is_sequence_counted;
     }
   }
 

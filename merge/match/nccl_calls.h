@@ -53,7 +53,8 @@ struct NcclCall {
   std::uint32_t thread = 0;         // that called the API, else that enqueued
   std::uint64_t stream = 0;         // address of the CUDA stream; 0: unknown
   bool is_captured = false;
-  // Of a captured call and its replays: which of the captured calls of its member, function and sequence it is, from 0.
+  // Of a captured call and its replays: which of the captured calls of its member, function (of a Send or Recv, and
+  // peer) and sequence it is, from 0.
   // NCCL does not number what is captured, so that these have one sequence, and that of the next call as well.
   std::uint64_t capture_number = kNoAmount;
   std::size_t capture = kNoCall;     // the call whose replay it is

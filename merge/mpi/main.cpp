@@ -66,6 +66,7 @@ Result<int> run(std::vector<std::string> arguments, Peers* peers) {
   if (!directory) return tl::unexpected(std::move(directory.error()));
   auto found = choose_run(std::move(*directory), options->run);
   if (!found) return tl::unexpected(std::move(found.error()));
+  found->run.is_to_be_redacted = options->is_redacted;
   const auto sources = open_alike(std::move(found->run), peers);
   if (!sources) return tl::unexpected(sources.error());
   if (!is_first) {

@@ -36,6 +36,7 @@ Result<int> run(std::vector<std::string> arguments) {
   if (!directory) return tl::unexpected(std::move(directory.error()));
   auto found = choose_run(std::move(*directory), options->run);
   if (!found) return tl::unexpected(std::move(found.error()));
+  found->run.is_to_be_redacted = options->is_redacted;
   wait_for_observers(found->run.node_spools);
   return write_run(*options, found->note, [&found](const assembly::Room& room, assembly::EventSink* sink) {
     return assembly::assemble_run(std::move(found->run), room, sink);

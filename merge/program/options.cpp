@@ -59,6 +59,9 @@ Result<Options> parse_options(std::vector<std::string> arguments, const std::str
   app.add_option("--scratch", options.scratch, "folder for what is more than that; by default that of the run file")
       ->check(CLI::ExistingDirectory)
       ->option_text("DIRECTORY");
+  app.add_flag("--redact", options.is_redacted,
+               "leave out who ran what where: names of hosts, paths, addresses, values of variables, and the command's "
+               "arguments");
   app.add_flag("--quiet", options.is_quiet, "say nothing but errors");
   app.footer(
       "Exit status: 0 done, 2 usage, 3 input unreadable, 4 done but partial (ranks missing, spools cut or damaged),\n"

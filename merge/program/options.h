@@ -16,6 +16,7 @@ struct Options {
   std::string output;     // the run file
   bool may_replace = false;
   bool allows_partial = false;
+  bool is_redacted = false;
   bool is_quiet = false;
   runfile::Compression compression = runfile::Compression::kGzip;
   unsigned n_threads = 0;                 // 0: as many as the machine has

@@ -1,6 +1,7 @@
 #include "merge/rundir/clock_records.h"
 
 #include "agent/spool/spool_reader.h"
+#include "merge/clock/plausible.h"
 
 namespace jaxprof::rundir {
 
@@ -36,12 +37,19 @@ bool ClockRecords::take(spool::StateKind kind, Bytes record, const Texts& text) 
   }
 }
 
-std::uint64_t ClockRecords::for_each(const spool::ClockVisitor& visit) const {
-  std::uint64_t damaged = 0;
+ClockLosses ClockRecords::for_each(const spool::ClockVisitor& visit) const {
+  ClockLosses losses;
+  const auto visit_reading = [&](const spool::ClockReading& reading) {
+    if (!clock::is_plausible(reading)) {
+      ++losses.implausible_readings;
+    } else if (visit.reading) {
+      visit.reading(reading);
+    }
+  };
   for (const Bytes payload : blocks_) {
-    if (!spool::decode_clock_block(payload, visit)) ++damaged;
+    if (!spool::decode_clock_block(payload, {visit_reading, visit.burst})) ++losses.damaged_blocks;
   }
-  return damaged;
+  return losses;
 }
 
 }  // namespace jaxprof::rundir

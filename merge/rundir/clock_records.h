@@ -31,6 +31,12 @@ struct ClockPeer {
   spool::ClockPeerState state{};
 };
 
+// What was not visited.
+struct ClockLosses {
+  std::uint64_t damaged_blocks = 0;        // that did not decode to their end
+  std::uint64_t implausible_readings = 0;  // that no clock shows (merge/clock/plausible.h)
+};
+
 class ClockRecords {
  public:
   using Bytes = std::span<const std::uint8_t>;
@@ -50,9 +56,9 @@ class ClockRecords {
   const std::optional<spool::ClockPacketsState>& packets() const { return packets_; }
   bool has_blocks() const { return !blocks_.empty(); }
 
-  // Visits all readings and bursts in the order of writing; a null member of `visit` is skipped. Returns how many
-  // blocks did not decode to their end.
-  std::uint64_t for_each(const spool::ClockVisitor& visit) const;
+  // Visits all plausible readings and all bursts in the order of writing; a null member of `visit` is skipped. Stamps
+  // of bursts are as they were written: whoever pairs them knows which can be true.
+  ClockLosses for_each(const spool::ClockVisitor& visit) const;
 
  private:
   std::vector<ClockService> services_;

@@ -41,6 +41,7 @@ Result<NodeTrace> NodeTrace::load(const std::string& path) {
   trace.path_ = path;
   trace.identity_ = std::move(blocks->identity);
   trace.anchors_ = std::move(blocks->anchors);
+  trace.implausible_anchors_ = blocks->implausible_anchors;
   trace.health_ = blocks->reader.health();
   trace.reader_ = std::move(blocks->reader);
   for (const Record payload : state_blocks) trace.read_strings(payload);

@@ -77,7 +77,9 @@ class NodeTrace {
   const std::string& path() const { return path_; }
   const spool::SpoolIdentity& identity() const { return identity_; }
   const spool::SpoolHealth& health() const { return health_; }
+  // Plausible ones (merge/clock/plausible.h), and how many were not.
   const std::vector<spool::AnchorRecord>& anchors() const { return anchors_; }
+  std::uint64_t implausible_anchors() const { return implausible_anchors_; }
   bool has_footer() const { return has_footer_; }
   // Blocks whose checksum held but whose registrations did not parse.
   std::uint64_t damaged_blocks() const { return damaged_blocks_; }
@@ -114,6 +116,7 @@ class NodeTrace {
   spool::SpoolIdentity identity_;
   spool::SpoolHealth health_;
   std::vector<spool::AnchorRecord> anchors_;
+  std::uint64_t implausible_anchors_ = 0;
   bool has_footer_ = false;
   std::uint64_t damaged_blocks_ = 0;
   std::map<spool::StringId, std::string> strings_;

@@ -85,7 +85,9 @@ void read_records(const std::string& folder, FoundRun* run) {
     };
     auto start = read(run_layout::task_start_path(folder, task), parse_task_start);
     if (!start) continue;
-    FoundTask found{std::move(*start), std::nullopt};
+    auto variables = run->variables.intern(start->environment);
+    start->environment.clear();
+    FoundTask found{std::move(*start), std::nullopt, std::move(variables)};
     const std::string end_path = run_layout::task_end_path(folder, task);
     if (std::find(names->begin(), names->end(), std::filesystem::path(end_path).filename()) != names->end()) {
       if (auto end = read(end_path, parse_task_end)) found.end = std::move(*end);

@@ -10,6 +10,7 @@
 
 #include "agent/base/result.h"
 #include "agent/contract/task_record.h"
+#include "merge/rundir/variable_pool.h"
 
 namespace jaxprof::rundir {
 
@@ -21,6 +22,7 @@ struct UnreadableFile {
 struct FoundTask {
   TaskStart start;
   std::optional<TaskEnd> end;
+  std::vector<std::uint32_t> variables = {};  // numbers in FoundRun::variables; start.environment is empty
 };
 
 struct FoundRun {
@@ -31,6 +33,8 @@ struct FoundRun {
   std::vector<std::string> node_spools;  // paths of what observers of nodes left; sorted
   std::vector<UnreadableFile> unreadable_records;
   std::vector<std::string> foreign_spools;  // of other runs, lying among this one's; filled by who chooses the run
+  VariablePool variables = {};              // of all tasks
+  bool is_to_be_redacted = false;           // asked for by who merges (assembly/redaction.h)
 };
 
 struct RunDirectory {

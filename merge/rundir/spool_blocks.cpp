@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "merge/clock/plausible.h"
+
 namespace jaxprof::rundir {
 
 Result<SpoolBlocks> walk_blocks(const std::string& path, const std::function<void(const spool::Block&)>& visit) {
   auto reader = spool::SpoolReader::open(path);
   if (!reader) return tl::unexpected(std::move(reader.error()));
-  SpoolBlocks blocks{{}, {}, std::move(*reader)};
+  SpoolBlocks blocks{{}, {}, 0, std::move(*reader)};
   bool has_identity = false;
   spool::Block block;
   while (blocks.reader.next(&block)) {
@@ -15,8 +17,13 @@ Result<SpoolBlocks> walk_blocks(const std::string& path, const std::function<voi
       blocks.identity = spool::SpoolIdentity::parse(block.payload);
       has_identity = true;
     } else if (block.kind == spool::BlockKind::kAnchors) {
-      const auto anchors = spool::parse_anchors(block.payload);
-      blocks.anchors.insert(blocks.anchors.end(), anchors.begin(), anchors.end());
+      for (const spool::AnchorRecord& anchor : spool::parse_anchors(block.payload)) {
+        if (clock::is_plausible(anchor)) {
+          blocks.anchors.push_back(anchor);
+        } else {
+          ++blocks.implausible_anchors;
+        }
+      }
     } else {
       visit(block);
     }

@@ -41,6 +41,7 @@ Result<SpoolTrace> SpoolTrace::load(const std::string& path) {
   trace.path_ = path;
   trace.identity_ = std::move(blocks->identity);
   trace.anchors_ = std::move(blocks->anchors);
+  trace.implausible_anchors_ = blocks->implausible_anchors;
   trace.health_ = blocks->reader.health();
   trace.file_id_ = blocks->reader.file_id();
   trace.event_clock_ = static_cast<ClockId>(trace.identity_.number(spool::IdentityKey::kEventClock));

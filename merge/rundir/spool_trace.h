@@ -58,7 +58,9 @@ class SpoolTrace {
   std::uint64_t file_id() const { return file_id_; }
   const spool::SpoolHealth& health() const { return health_; }
   ClockId event_clock() const { return event_clock_; }
+  // Plausible ones (merge/clock/plausible.h), and how many were not.
   const std::vector<spool::AnchorRecord>& anchors() const { return anchors_; }
+  std::uint64_t implausible_anchors() const { return implausible_anchors_; }
   const std::optional<spool::Footer>& footer() const { return footer_; }
   // Last known value of each drop counter that is not 0, by `Drop`.
   const std::map<std::uint32_t, std::uint64_t>& drops() const { return drops_; }
@@ -117,6 +119,7 @@ class SpoolTrace {
   spool::SpoolHealth health_;
   ClockId event_clock_ = ClockId::kNone;
   std::vector<spool::AnchorRecord> anchors_;
+  std::uint64_t implausible_anchors_ = 0;
   std::optional<spool::Footer> footer_;
   std::map<std::uint32_t, std::uint64_t> drops_;
   std::uint64_t damaged_blocks_ = 0;

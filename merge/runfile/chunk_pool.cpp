@@ -46,6 +46,12 @@ Status ChunkPool::wait() {
   return {};
 }
 
+Status ChunkPool::check() {
+  const std::scoped_lock lock(mutex_);
+  if (failure_) return tl::unexpected(*failure_);
+  return {};
+}
+
 void ChunkPool::finish(Job job, Status stored) {
   job.elements.clear();
   const std::scoped_lock lock(mutex_);

@@ -32,6 +32,8 @@ class ChunkPool {
   Bytes take_buffer(std::size_t size_bytes);
   // Until all chunks are in the store. The first failure to put one there.
   Status wait();
+  // That failure, if there was one by now.
+  Status check();
 
  private:
   struct Job {

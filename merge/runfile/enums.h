@@ -143,6 +143,8 @@ enum class ClockMethod : std::uint8_t {
   kMissing = 255
 };
 enum class ClockStepKind : std::uint8_t { kWallClockSet, kClockSource, kRawJump, kMissing = 255 };
+// Between what a variable differs: nothing; ranks of a node, and all nodes alike; nodes; or otherwise.
+enum class EnvScope : std::uint8_t { kAlike, kLocalRank, kNode, kTask, kMissing = 255 };
 enum class TaskState : std::uint8_t { kProfiled, kUnprofiled, kNoAgent, kMissingTask, kFailed, kMissing = 255 };
 
 // `words` are the names in the file, position = value; `type_name` is the name below /types.
@@ -195,6 +197,7 @@ JAXPROF_ENUM_WORDS(NicSource, "nic_source", "none", "netlink", "sysfs", "netdev"
 JAXPROF_ENUM_WORDS(ClockMethod, "clock_method", "reference", "udp_kernel_stamps", "udp_user_stamps", "wall_clock",
                    "wall_clock_unknown");
 JAXPROF_ENUM_WORDS(ClockStepKind, "clock_step", "wall_clock_set", "clock_source", "raw_jump");
+JAXPROF_ENUM_WORDS(EnvScope, "env_scope", "alike", "local_rank", "node", "task");
 #undef JAXPROF_ENUM_WORDS
 
 template <typename E>

@@ -74,7 +74,8 @@ Status commit_enums(hid_t file) {
       .and_then([file] { return commit_enum<JoinPath>(file); })
       .and_then([file] { return commit_enum<NicSource>(file); })
       .and_then([file] { return commit_enum<ClockMethod>(file); })
-      .and_then([file] { return commit_enum<ClockStepKind>(file); });
+      .and_then([file] { return commit_enum<ClockStepKind>(file); })
+      .and_then([file] { return commit_enum<EnvScope>(file); });
 }
 
 }  // namespace jaxprof::runfile

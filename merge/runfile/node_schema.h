@@ -1,5 +1,5 @@
-// The columns of tables about nodes, their GPUs and network ports, and who observed them: names in the file, units,
-// meanings, missing values. As in schema.h, which includes this.
+// The columns of tables about nodes, their GPUs and network ports, who observed them, and the environment of tasks:
+// names in the file, units, meanings, missing values. As in schema.h, which includes this.
 #pragma once
 
 #include "merge/runfile/column_spec.h"
@@ -81,6 +81,24 @@ void for_each_column(Table& t, auto&& visit) {
   visit(ColumnSpec{"cpu_ns", "ns", "processor time that it took", kNoTime}, t.cpu_ns);
   visit(ColumnSpec{"spool", "index of /strings/value", "its spool file", kNoText}, t.spool);
   visit(ColumnSpec{"spool_bytes", "bytes", "length of the spool file", kNoRow}, t.spool_bytes);
+}
+
+template <Is<EnvTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"name", "index of /strings/value", "name of the variable", kNoText}, t.name);
+  visit(ColumnSpec{"value", "index of /strings/value", "its value, empty if it is empty, not set or redacted", kNoText},
+        t.value);
+  visit(ColumnSpec{"is_set", "flag", "1 if it is set on these tasks, 0 if it is not", kNoByte}, t.is_set);
+  visit(ColumnSpec{"n_tasks", "1", "tasks with this value", kNoIndex}, t.n_tasks);
+  visit(ColumnSpec{"ranks", "index of /strings/value", "their ranks, as people write them", kNoText}, t.ranks);
+  visit(ColumnSpec{"scope", "word", "between what the variable differs", EnvScope::kMissing}, t.scope);
+  visit(ColumnSpec{"is_per_task", "flag", "1 if launchers set it by task or node, 0 if it should be alike", kNoByte},
+        t.is_per_task);
+}
+
+template <Is<EnvTaskTable> Table>
+void for_each_column(Table& t, auto&& visit) {
+  visit(ColumnSpec{"task", "index of /job/tasks", "task with that variable and value", kNoIndex}, t.task);
 }
 
 }  // namespace jaxprof::runfile

@@ -17,9 +17,6 @@
 namespace jaxprof::runfile {
 namespace {
 
-// Encoded chunks that wait in memory: all of a small run's.
-constexpr std::size_t kChunkMemoryBytes = std::size_t{32} << 20;
-
 std::string folder_of(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -92,22 +89,27 @@ struct RunFileStream::State {
   State(std::string file_path, const WriteOptions& options, OutputFile file)
       : path(std::move(file_path)),
         output(std::move(file)),
-        store(folder_of(path), kChunkMemoryBytes),
+        store(folder_of(path), options.chunk_memory_bytes),
         pool(std::in_place, store, options.compression, threads_of(options)),
         tables(*pool) {}
   ~State() { pool.reset(); }  // its threads fill in chunks of the tables
 
-  // Passes `status` on. A failure is the last thing that happens to the file.
-  Status settle(Status status) {
+  // Does `step`, unless something failed before. A failure is the last thing that happens to the file.
+  Status attempt(auto&& step) {
+    if (failure) return tl::unexpected(*failure);
+    Status status = step();
+    if (status) status = pool->check();
     if (status) return status;
     output.reset();
-    return std::move(status).map_error([this](Error&& error) { return std::move(error).wrap(path); });
+    failure = std::move(status.error()).wrap(path);
+    return tl::unexpected(*failure);
   }
 
   Status write_part(const RunTables& run);
 
   std::string path;
   std::optional<OutputFile> output;  // none after a failure
+  std::optional<Error> failure;
   ChunkStore store;
   std::optional<ChunkPool> pool;
   StreamedTables tables;
@@ -142,11 +144,11 @@ Result<RunFileStream> RunFileStream::create(const std::string& path, const Write
 }
 
 Status RunFileStream::append(const EventTables& part) {
-  return state_->settle(state_->tables.append(part));
+  return state_->attempt([&] { return state_->tables.append(part); });
 }
 
 Status RunFileStream::append_encoded(const EncodedPart& part) {
-  return state_->settle(state_->tables.append_encoded(part));
+  return state_->attempt([&] { return state_->tables.append_encoded(part); });
 }
 
 RowPositions RunFileStream::rows() const {
@@ -154,22 +156,24 @@ RowPositions RunFileStream::rows() const {
 }
 
 Status RunFileStream::append_instances(std::span<const std::uint64_t> rows) {
-  return state_->settle(state_->tables.append_late("/events/nccl/instance", rows));
+  return state_->attempt([&] { return state_->tables.append_late("/events/nccl/instance", rows); });
 }
 
 Status RunFileStream::append_transfers(std::span<const std::uint64_t> rows) {
-  return state_->settle(state_->tables.append_late("/events/nccl/transfer", rows));
+  return state_->attempt([&] { return state_->tables.append_late("/events/nccl/transfer", rows); });
 }
 
 Status RunFileStream::append_member_ends(std::span<const std::uint64_t> positions) {
-  return state_->settle(state_->tables.append_member_ends(positions));
+  return state_->attempt([&] { return state_->tables.append_member_ends(positions); });
 }
 
 Result<WrittenFile> RunFileStream::finish(const RunTables& run) {
   prepare_hdf5();
-  if (auto written = state_->settle(state_->write_part(run)); !written) return tl::unexpected(written.error());
+  const auto written = state_->attempt([&] { return state_->write_part(run); });
+  if (!written) return tl::unexpected(written.error());
   auto published = state_->output->publish();
   state_->output.reset();
+  state_->failure = published ? Error{ErrorCode::kOutputFailed, state_->path + ": is finished"} : published.error();
   return std::move(published).map([](std::uint64_t size_bytes) { return WrittenFile{size_bytes}; });
 }
 

@@ -2,6 +2,7 @@
 // like.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -15,6 +16,8 @@ struct WriteOptions {
   bool may_replace = false;  // an existing file of that name
   unsigned n_threads = 0;    // that compress; 0: as many as the machine has
   Compression compression = Compression::kGzip;
+  // Of encoded chunks, until the run is complete; what is more waits in a scratch file beside the run file.
+  std::size_t chunk_memory_bytes = std::size_t{32} << 20;
 };
 
 struct WrittenFile {

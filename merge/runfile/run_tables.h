@@ -186,6 +186,22 @@ struct ObserverTable {
   std::vector<std::uint64_t> spool_bytes;
 };
 
+// /job/env: one row a variable and value, and one for the tasks on which it is not set; the tasks of row i are
+// [env_task_offset[i], env_task_offset[i + 1]) of EnvTaskTable, ascending. The rows of one name divide all tasks whose
+// environment was recorded.
+struct EnvTable {
+  std::vector<StringId> name;
+  std::vector<StringId> value;
+  std::vector<std::uint8_t> is_set;
+  std::vector<std::uint32_t> n_tasks;
+  std::vector<StringId> ranks;
+  std::vector<EnvScope> scope;
+  std::vector<std::uint8_t> is_per_task;
+};
+struct EnvTaskTable {
+  std::vector<std::uint32_t> task;
+};
+
 // /comms: one row a communicator; its members are [member_offset[i], member_offset[i + 1]) of the member columns.
 struct CommTable {
   std::vector<std::uint32_t> comm;
@@ -222,6 +238,9 @@ struct RunTables : EventTables {
   NodeTable nodes;
   NicTable nics;
   ObserverTable observers;
+  EnvTable env;
+  std::vector<std::uint64_t> env_task_offset{0};
+  EnvTaskTable env_tasks;
   CommTable comms;
   std::vector<std::uint64_t> comm_member_offset{0};
   CommMemberTable comm_members;

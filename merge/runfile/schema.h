@@ -275,6 +275,12 @@ constexpr TableSpec spec_of(const NicTable&) {
 constexpr TableSpec spec_of(const ObserverTable&) {
   return {"/job/observers", true, "node, start_ns", "n_rows", "observers of nodes"};
 }
+constexpr TableSpec spec_of(const EnvTable&) {
+  return {"/job/env", true, "name, n_tasks (most first)", "n_rows", "environment of the tasks' commands"};
+}
+constexpr TableSpec spec_of(const EnvTaskTable&) {
+  return {"/job/env_tasks", false, "row of /job/env, task", "n_rows", "tasks with a variable and value"};
+}
 constexpr TableSpec spec_of(const CommTable&) {
   return {"/comms", false, "comm", "n_rows", "communicators"};
 }
@@ -314,6 +320,8 @@ void for_each_table(Run& run, auto&& visit) {
   visit(run.nodes);
   visit(run.nics);
   visit(run.observers);
+  visit(run.env);
+  visit(run.env_tasks);
   visit(run.comms);
   visit(run.comm_members);
   visit(run.nvtx);
@@ -365,6 +373,8 @@ void for_each_event_table(Events& events, auto&& visit) {
 // Calls visit(OffsetSpec, std::vector<std::uint64_t>& offset, n_parts, n_rows): what the offsets must agree with.
 template <Is<RunTables> Run>
 void for_each_offset(Run& run, auto&& visit) {
+  visit(OffsetSpec{"/job/env_tasks/env_offset", "row of /job/env_tasks", "first task of each row of /job/env"},
+        run.env_task_offset, run.env.name.size(), run.env_tasks.task.size());
   visit(OffsetSpec{"/comms/member_offset", "position in the member columns", "first member of each communicator"},
         run.comm_member_offset, run.comms.comm.size(), run.comm_members.member_process.size());
   visit(OffsetSpec{"/events/nvtx/process_offset", "row of /events/nvtx", "first row of each process"},

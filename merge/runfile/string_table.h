@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace jaxprof::runfile {
 
@@ -21,11 +23,19 @@ class StringTable {
   // The id of `text`, new if it was not there yet. Bytes after an embedded NUL are cut: HDF5 strings end there.
   StringId intern(std::string_view text) {
     text = text.substr(0, text.find('\0'));
+    return filter_ ? intern_verbatim(filter_(text)) : intern_verbatim(text);
+  }
+
+  // The same past the filter, for words that the program itself has chosen.
+  StringId intern_verbatim(std::string_view text) {
     if (const auto found = ids_.find(text); found != ids_.end()) return found->second;
     const auto id = static_cast<StringId>(texts_.size());
     ids_.emplace(texts_.emplace_back(text), id);
     return id;
   }
+
+  // All texts that are interned from now on pass `filter` first, so that what it takes out is in no row.
+  void set_filter(std::function<std::string(std::string_view)> filter) { filter_ = std::move(filter); }
 
   // A table without even the empty text; for a reader, which appends all of the file's.
   static StringTable without_texts() {
@@ -54,6 +64,7 @@ class StringTable {
  private:
   std::deque<std::string> texts_;  // a deque: the keys of ids_ point into it
   std::unordered_map<std::string_view, StringId> ids_;
+  std::function<std::string(std::string_view)> filter_;
 };
 
 }  // namespace jaxprof::runfile

@@ -11,8 +11,9 @@ double percentile(std::span<const std::int64_t> ascending, double share) {
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, ascending.size() - 1);
   const double fraction = position - static_cast<double>(below);
-  // The difference of integers is exact where that of two large doubles is not.
-  const auto step = static_cast<double>(ascending[above] - ascending[below]);
+  // The difference of integers is exact where that of two large doubles is not; without a sign it always fits.
+  const auto step =
+      static_cast<double>(static_cast<std::uint64_t>(ascending[above]) - static_cast<std::uint64_t>(ascending[below]));
   return static_cast<double>(ascending[below]) + fraction * step;
 }
 

@@ -9,6 +9,9 @@
 #include <set>
 #include <string>
 
+#include "merge/study/counter_growth.h"
+#include "merge/study/time_span.h"
+
 namespace jaxprof::study {
 namespace {
 
@@ -63,28 +66,27 @@ void add_network(Sections& out, const RunTables& run) {
   std::uint64_t ticks = 0;
   std::uint64_t missed = 0;
   std::int64_t lateness_max_ns = 0;
-  std::int64_t cpu_ns = 0;
-  std::int64_t reading_ns = 0;
-  std::int64_t time_ns = 0;  // of those that told what they cost
+  double cpu_ns = 0;
+  double reading_ns = 0;
+  double time_ns = 0;  // of those that told what they cost
   for (std::size_t i = 0; i < observers.node.size(); ++i) {
     if (observers.ticks[i] == kNoRow) continue;
     ticks += observers.ticks[i];
     missed += observers.missed_ticks[i];
     lateness_max_ns = std::max(lateness_max_ns, observers.lateness_max_ns[i]);
-    cpu_ns += std::max<std::int64_t>(observers.cpu_ns[i], 0);
-    reading_ns += std::max<std::int64_t>(observers.reading_ns[i], 0);
-    time_ns += std::max<std::int64_t>(observers.end_ns[i] - observers.start_ns[i], 0);
+    const auto amount = [](std::int64_t ns) { return static_cast<double>(std::max<std::int64_t>(ns, 0)); };
+    cpu_ns += amount(observers.cpu_ns[i]);
+    reading_ns += amount(observers.reading_ns[i]);
+    time_ns += amount(span_ns(observers.start_ns[i], observers.end_ns[i]));
   }
   if (ticks == 0) return out.text("missed ticks", "unknown: no observer told before it was killed");
   out.count("missed ticks", static_cast<std::int64_t>(missed), fmt::format("of {}", ticks));
   out.amount("lateness, largest", lateness_max_ns, "ns");
-  const auto share = [time_ns](std::int64_t ns) {
-    return time_ns > 0
-               ? fmt::format("{:.2f} % of a core", 100.0 * static_cast<double>(ns) / static_cast<double>(time_ns))
-               : std::string();
+  const auto share = [time_ns](double ns) {
+    return time_ns > 0 ? fmt::format("{:.2f} % of a core", 100.0 * ns / time_ns) : std::string();
   };
-  out.amount("processor time", cpu_ns, "ns", share(cpu_ns));
-  out.amount("time in readings", reading_ns, "ns", share(reading_ns));
+  out.amount("processor time", whole_number(cpu_ns), "ns", share(cpu_ns));
+  out.amount("time in readings", whole_number(reading_ns), "ns", share(reading_ns));
 }
 
 void add_gpu_clocks(Sections& out, const RunTables& run) {

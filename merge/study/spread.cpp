@@ -11,6 +11,7 @@
 #include "merge/study/bandwidth.h"
 #include "merge/study/distribution.h"
 #include "merge/study/human.h"
+#include "merge/study/time_span.h"
 
 namespace jaxprof::study {
 namespace {
@@ -76,11 +77,11 @@ void add_call(const RunTables& run, std::size_t row, Times& times) {
   ++(is_capture ? times.n_captured : times.n_calls);
   if (t.gpu_dur_ns[row] >= 0) times.gpu_ns.push_back(t.gpu_dur_ns[row]);
   if (t.end_api_ns[row] >= 0) {
-    (is_capture ? times.captured_host_ns : times.host_ns).push_back(t.end_api_ns[row] - t.start_ns[row]);
+    (is_capture ? times.captured_host_ns : times.host_ns).push_back(span_ns(t.start_ns[row], t.end_api_ns[row]));
   }
   const std::uint64_t instance = t.instance[row];
   if (instance != kNoRow && is_comparable(run, instance)) {
-    times.wait_ns.push_back(run.collectives.last_start_ns[instance] - t.gpu_start_ns[row]);
+    times.wait_ns.push_back(span_ns(t.gpu_start_ns[row], run.collectives.last_start_ns[instance]));
   }
 }
 
@@ -127,7 +128,7 @@ std::optional<double> median_xfer_ns(const RunTables& run, const Times& times) {
   std::vector<std::int64_t> xfer_ns;
   for (const auto& [instance, fastest] : times.instances) {
     if (!is_comparable(run, instance)) continue;
-    xfer_ns.push_back(run.collectives.last_end_ns[instance] - run.collectives.last_start_ns[instance]);
+    xfer_ns.push_back(span_ns(run.collectives.last_start_ns[instance], run.collectives.last_end_ns[instance]));
   }
   return describe(std::move(xfer_ns)).p50;
 }

@@ -17,6 +17,7 @@
 #include "merge/study/sections.h"
 #include "merge/study/step_summary.h"
 #include "merge/study/summary_verdict.h"
+#include "merge/study/time_span.h"
 #include "merge/study/window_summary.h"
 
 namespace jaxprof::study {
@@ -246,7 +247,7 @@ void add_time(Sections& out, const RunTables& run) {
   }
   out.begin("time");
   if (first_ns < 0) return out.text("span", "unknown: no process has a start time");
-  out.text("begin", utc(run.attributes.epoch_unix_ns + first_ns));
+  out.text("begin", utc(instant_after(run.attributes.epoch_unix_ns, first_ns)));
   out.amount("span", last_ns - first_ns, "ns");
 }
 

@@ -255,6 +255,11 @@ void write_all(const std::string& folder) {
 
   Seeds records(folder, "task_record_fuzz");
   records.add(to_json(test::task_start(0, 2)));
+  TaskStart with_environment = test::task_start(1, 2);
+  with_environment.environment = {{"NCCL_ALGO", "Ring"}, {"XLA_FLAGS", "--a=\"1\" ä"}, {"NCCL_DEBUG", ""}};
+  with_environment.has_environment = true;
+  with_environment.environment_dropped = 1;
+  records.add(to_json(with_environment));
   TaskEnd end = test::task_end(0);
   end.processes.resize(1);
   records.add(to_json(end));

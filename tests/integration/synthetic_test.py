@@ -248,7 +248,6 @@ class SyntheticTest(FolderCase):
             self.assertIn(4, run.ranks_in(run.instance_of(call)))
 
     # Each has the number of its function, so that they look like two late calls.
-    @unittest.expectedFailure
     def test_two_calls_of_different_functions_in_the_other_order_are_told(self):
         run = self.run_with("reorder:4")
         self.assertTrue(run.warnings_about(4))

@@ -50,6 +50,15 @@ TEST_F(UnobservedNodes, ANodeWithoutAnObserverIsNamed) {
   EXPECT_THAT(findings("node.gap"), IsEmpty());
 }
 
+TEST_F(UnobservedNodes, ATimeThatNoClockShowsIsNoGap) {
+  add_observer(100, 110);
+  add_task(101, 109);
+  TaskEnd end = test::task_end(0);
+  end.realtime_ns = INT64_MAX;
+  test::write_end(state(), end);
+  EXPECT_THAT(findings("node.gap"), IsEmpty());
+}
+
 TEST_F(UnobservedNodes, WhereNobodyAskedNothingIsMissing) {
   add_task(100, 110, "cuda,nvtx,nccl");
   EXPECT_THAT(findings("node.not-observed"), IsEmpty());

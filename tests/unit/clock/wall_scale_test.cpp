@@ -106,6 +106,19 @@ TEST(WallScale, FindsTheTimeAndSizeOfASetClockAndConvertsNothingThere) {
   EXPECT_LE(std::abs(static_cast<double>(later->raw_ns - node.raw_ns(later_ns))), later->error_ns + 1);
 }
 
+// A clock without a battery begins in 1970.
+TEST(WallScale, TellsAStepOfDecadesToTheNanosecond) {
+  constexpr std::int64_t kNow = 1'796'000'000 * kSimSecondNs;
+  std::vector<spool::ClockReading> readings;
+  for (std::int64_t second = 0; second < 20; ++second) {
+    const std::int64_t raw_ns = (90 + second) * kSimSecondNs;
+    readings.push_back({raw_ns, (second < 10 ? 0 : kNow) + raw_ns, raw_ns, 40});
+  }
+  const WallScale scale = WallScale::fit(readings);
+  ASSERT_EQ(scale.steps().size(), 1u);
+  EXPECT_EQ(scale.steps()[0].size_ns, kNow);
+}
+
 TEST(WallScale, CoversAStepThatIsTooSmallToBeTold) {
   Node node({{.at_ns = 50 * kSimSecondNs + 37 * kMillisecond, .step_ns = 40e3}});
   const WallScale scale = WallScale::fit(node.readings());

@@ -148,6 +148,24 @@ TEST(NcclCalls, AReplayUnderAStaleParentIsARowOfItsOwn) {
   }
 }
 
+TEST(NcclCalls, CapturedSendsAreCountedByPeer) {
+  NcclRecording recording;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    Call send;
+    send.function = NcclFunction::kSend;
+    send.is_captured = true;
+    send.peer = i == 1 ? 2 : 1;
+    const std::uint64_t at = 1000 * i;
+    recording.peer_range("ncclSend", at + 100, at + 200, 4096, send.peer);
+    recording.p2p(send, recording.p2p_api(send, 0, at + 110, at + 190), 0, at + 150, at + 160);
+  }
+  const auto calls = calls_of(recording);
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_EQ(calls[0].capture_number, 0u);
+  EXPECT_EQ(calls[1].capture_number, 0u) << "the first to its peer";
+  EXPECT_EQ(calls[2].capture_number, 1u);
+}
+
 TEST(NcclCalls, ALostParentLeavesWhatTheEventItselfSays) {
   NcclRecording recording;
   recording.coll({NcclFunction::kBroadcast, NcclType::kInt8, 77, 3, 1}, 0, 0, 150, 160);

@@ -118,8 +118,8 @@ std::uint64_t NcclRecording::coll_api(const Call& call, std::uint64_t parent, st
 }
 
 std::uint64_t NcclRecording::p2p_api(const Call& call, std::uint64_t parent, std::uint64_t start, std::uint64_t stop) {
-  return write(thread_, spool::NcclEvent::kP2pApi, {codes_of(call, false), call.count, 0, 0x77, 0}, parent, start,
-               stop);
+  return write(thread_, spool::NcclEvent::kP2pApi,
+               {codes_of(call, false), call.count, 0, 0x77, call.is_captured ? 1U : 0U}, parent, start, stop);
 }
 
 std::uint64_t NcclRecording::coll(const Call& call, std::uint64_t parent, std::uint64_t plan, std::uint64_t start,

@@ -12,15 +12,16 @@ TEST(Options, HaveDefaults) {
   EXPECT_EQ(options->directory, "DIR");
   EXPECT_EQ(options->output, "run.h5");
   EXPECT_EQ(options->run, "");
-  EXPECT_FALSE(options->may_replace || options->allows_partial || options->is_quiet);
+  EXPECT_FALSE(options->may_replace || options->allows_partial || options->is_quiet || options->is_redacted);
 }
 
 TEST(Options, AreReadInAnyOrder) {
-  const auto options = parse_options({"-f", "--run", "7.0.0", "DIR", "-o", "x.h5", "--allow-partial", "--quiet"});
+  const auto options =
+      parse_options({"-f", "--run", "7.0.0", "DIR", "-o", "x.h5", "--allow-partial", "--redact", "--quiet"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->output, "x.h5");
   EXPECT_EQ(options->run, "7.0.0");
-  EXPECT_TRUE(options->may_replace && options->allows_partial && options->is_quiet);
+  EXPECT_TRUE(options->may_replace && options->allows_partial && options->is_quiet && options->is_redacted);
 }
 
 TEST(Options, ForceMayBeFollowedByTrueOrFalse) {

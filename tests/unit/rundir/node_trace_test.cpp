@@ -78,11 +78,30 @@ TEST_F(NodeTraceTest, KnowsHowClocksWereCompared) {
   EXPECT_EQ(clock.packets()->sent, 20u) << "the last that were told";
   std::vector<std::int64_t> raws;
   std::uint32_t bursts = 0;
-  EXPECT_EQ(clock.for_each({[&](const spool::ClockReading& reading) { raws.push_back(reading.raw_ns); },
-                            [&](const spool::ProbeBurst& burst) { bursts += burst.sent; }}),
-            0u);
+  const ClockLosses losses =
+      clock.for_each({[&](const spool::ClockReading& reading) { raws.push_back(reading.raw_ns); },
+                      [&](const spool::ProbeBurst& burst) { bursts += burst.sent; }});
+  EXPECT_EQ(losses.damaged_blocks, 0u);
+  EXPECT_EQ(losses.implausible_readings, 0u);
   EXPECT_THAT(raws, ElementsAre(100, 200));
   EXPECT_EQ(bursts, 3u);
+}
+
+TEST_F(NodeTraceTest, LeavesOutReadingsThatNoClockShowsAndCountsThem) {
+  spool_.anchor({1, 1, 1, 1, 1});
+  spool_.anchor({2, INT64_MIN, 2, 2, 1});
+  spool_.anchor({3, 3, INT64_MAX, 3, 1});
+  spool_.clock_readings({{100, 5100, 90, 40}, {-1, 5200, 190, 41}, {300, -1, 290, 40}, {400, 5400, 390, 40}});
+  const NodeTrace trace = load();
+  ASSERT_EQ(trace.anchors().size(), 1u);
+  EXPECT_EQ(trace.anchors()[0].counter, 1u);
+  EXPECT_EQ(trace.implausible_anchors(), 2u);
+  std::vector<std::int64_t> raws;
+  const ClockLosses losses =
+      trace.clock().for_each({[&](const spool::ClockReading& reading) { raws.push_back(reading.raw_ns); }, nullptr});
+  EXPECT_THAT(raws, ElementsAre(100, 400));
+  EXPECT_EQ(losses.implausible_readings, 2u);
+  EXPECT_EQ(losses.damaged_blocks, 0u);
 }
 
 TEST_F(NodeTraceTest, KnowsWhatWasRegistered) {

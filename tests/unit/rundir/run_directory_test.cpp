@@ -76,6 +76,24 @@ TEST_F(RunDirectoryTest, TheSpoolSaysWhoseItIsWhateverItsName) {
   EXPECT_EQ(read().runs.at(0).run_id, "9.0.1");
 }
 
+TEST_F(RunDirectoryTest, KeepsVariablesThatTasksShareOnce) {
+  for (std::int64_t rank = 0; rank < 3; ++rank) {
+    TaskStart start = test::task_start(rank, 3);
+    start.environment = {{"NCCL_ALGO", rank == 1 ? "Tree" : "Ring"}, {"NCCL_DEBUG", "WARN"}};
+    start.has_environment = true;
+    test::write_start(state("7.0.0"), start);
+  }
+  const FoundRun run = read().runs.at(0);
+  EXPECT_EQ(run.variables.size(), 3u);
+  const auto value = [&run](std::size_t task, std::size_t i) {
+    return run.variables.at(run.tasks.at(task).variables.at(i)).value;
+  };
+  EXPECT_EQ(value(0, 0) + value(1, 0) + value(2, 0), "RingTreeRing");
+  EXPECT_EQ(run.tasks[0].variables[1], run.tasks[2].variables[1]);
+  EXPECT_EQ(run.variables.at(run.tasks[0].variables[1]).name, "NCCL_DEBUG");
+  EXPECT_TRUE(run.tasks[0].start.environment.empty()) << "it is in the pool";
+}
+
 TEST_F(RunDirectoryTest, PutsTasksWithoutARankLast) {
   TaskStart nameless = test::task_start(0, 2);
   nameless.task = "host.5";

@@ -46,6 +46,16 @@ TEST_F(SpoolTraceTest, KnowsWhatWasRegistered) {
   EXPECT_EQ(trace.damaged_blocks(), 0u);
 }
 
+TEST_F(SpoolTraceTest, LeavesOutAnchorsThatNoClockShowsAndCountsThem) {
+  recording_.anchor({7, 7, 7, 7, 1});
+  recording_.anchor({8, -1, 8, 8, 1});
+  recording_.anchor({9, 9, INT64_MIN, 9, 1});
+  const SpoolTrace trace = load();
+  ASSERT_EQ(trace.anchors().size(), 1u);
+  EXPECT_EQ(trace.anchors()[0].counter, 7u);
+  EXPECT_EQ(trace.implausible_anchors(), 2u);
+}
+
 TEST_F(SpoolTraceTest, SaysWhatItDoesNotKnow) {
   recording_.domain(1, "a");
   const SpoolTrace trace = load();

@@ -29,7 +29,7 @@ if shutil.which("h5dump") is None:
     skip_without("hdf5-tools", "no h5dump")
 
 WRITE_SAMPLE = sys.argv.pop(1)
-COMPOUND = {"job/tasks", "job/processes", "job/devices", "job/nodes", "job/nics", "job/observers", "diagnostics",
+COMPOUND = {"job/tasks", "job/processes", "job/devices", "job/nodes", "job/nics", "job/observers", "job/env", "diagnostics",
             "clock/nodes", "clock/links", "clock/discipline", "clock/steps", "clock/audit"}
 
 
@@ -122,6 +122,12 @@ class ForeignReaders(unittest.TestCase):
         self.assertEqual((gpu["sm_clock"].attrs["units"], gpu["sm_clock"].attrs["kind"]), ("MHz", "gauge"))
         np.testing.assert_array_equal(gpu["device_offset"][:], [0, 1])
 
+    def test_h5py_tells_the_tasks_of_a_variable(self):
+        tasks = self.file["job/env_tasks"]
+        offset = tasks["env_offset"][:]
+        self.assertEqual([list(tasks["task"][begin:end]) for begin, end in zip(offset, offset[1:])],
+                         [[0, 1, 3], [2], [0, 1, 2, 3]])
+
     def test_compound_tables_say_what_is_missing(self):
         def missing(table, field):
             dataset = self.file[table]
@@ -156,6 +162,11 @@ class ForeignReaders(unittest.TestCase):
         self.assertEqual(list(nics["source"]), [1, 0])
         observers = pd.read_hdf(self.path, "job/observers")
         self.assertEqual(list(observers["missed_ticks"]), [2])
+        env = pd.read_hdf(self.path, "job/env")
+        drift = env[(env.is_per_task == 0) & (env.scope >= 2)]
+        self.assertEqual([(self.strings[row.name_], self.strings[row.value], row.is_set, self.strings[row.ranks])
+                          for row in drift.rename(columns={"name": "name_"}).itertuples()],
+                         [("NCCL_ALGO", "", 0, "ranks 0-1,3"), ("NCCL_ALGO", "Tree", 1, "rank 2")])
         diagnostics = pd.read_hdf(self.path, "diagnostics")
         self.assertEqual([self.strings[i] for i in diagnostics["code"]], ["drop.ring"])
 

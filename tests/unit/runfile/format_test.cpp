@@ -93,7 +93,8 @@ std::vector<std::string> expected_lines() {
   for (const std::string& line :
        {words_line<GpuMode>(), words_line<MemopKind>(), words_line<MemoryKind>(), words_line<ApiLayer>(),
         words_line<OverheadKind>(), words_line<SyncKind>(), words_line<WindowCause>(), words_line<Timing>(),
-        words_line<JoinPath>(), words_line<NicSource>(), words_line<ClockMethod>(), words_line<ClockStepKind>()}) {
+        words_line<JoinPath>(), words_line<NicSource>(), words_line<ClockMethod>(), words_line<ClockStepKind>(),
+        words_line<EnvScope>()}) {
     lines.push_back(line);
   }
   for (std::string& line : schema_lines()) lines.push_back(std::move(line));

@@ -123,7 +123,10 @@ class InParts : public testing::Test {
 TEST_F(InParts, MakesTheSameBytesHoweverItIsDivided) {
   const std::string expected = at_once();
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // HDF5 stamps with whole seconds
-  EXPECT_EQ(at_once({.may_replace = true, .n_threads = 4}), expected) << "a second later, with other threads";
+  EXPECT_TRUE(at_once({.may_replace = true, .n_threads = 4}) == expected) << "a second later, with other threads";
+  EXPECT_TRUE(at_once({.may_replace = true, .n_threads = 2, .chunk_memory_bytes = 100'000}) == expected)
+      << "from a scratch file";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1) << "which is gone";
   const auto append = [](RunFileStream& stream, const EventTables& rows) { return stream.append(rows); };
   unsigned n_threads = 1;
   for (const std::size_t n_parts : {1UL, 2UL, 7UL, 40UL}) {
@@ -229,6 +232,13 @@ TEST_F(Refused, AreMembersWithoutTheirEnds) {
   resize_rows(events_.collectives, 1);
   ASSERT_TRUE(stream_.append(events_));
   EXPECT_THAT(refusal_at_the_end(), HasSubstr("/collectives/member_offset: 1 values for 1 parts"));
+}
+
+TEST_F(Refused, IsAllThatFollowsAFailure) {
+  events_.kernels.stream.clear();
+  const std::string first = refusal(stream_.append(events_));
+  EXPECT_EQ(refusal(stream_.append({})), first);
+  EXPECT_EQ(refusal_at_the_end(), first);
 }
 
 TEST_F(Refused, IsAPartThatWasEncodedForAnotherPlace) {

@@ -277,6 +277,26 @@ void add_clocks(RunTables& run) {
   run.clock_audit.n_violations[audit] = 0;
 }
 
+// NCCL_ALGO is set on rank 2 alone; NCCL_DEBUG is alike, and empty.
+void add_env(RunTables& run) {
+  const auto add = [&run](const char* name, const char* value, bool is_set, std::vector<std::uint32_t> tasks,
+                          const char* ranks, EnvScope scope) {
+    const std::size_t row = add_row(run.env);
+    run.env.name[row] = run.strings.intern(name);
+    run.env.value[row] = run.strings.intern(value);
+    run.env.is_set[row] = is_set ? 1 : 0;
+    run.env.n_tasks[row] = static_cast<std::uint32_t>(tasks.size());
+    run.env.ranks[row] = run.strings.intern(ranks);
+    run.env.scope[row] = scope;
+    run.env.is_per_task[row] = 0;
+    run.env_tasks.task.insert(run.env_tasks.task.end(), tasks.begin(), tasks.end());
+    run.env_task_offset.push_back(run.env_tasks.task.size());
+  };
+  add("NCCL_ALGO", "", false, {0, 1, 3}, "ranks 0-1,3", EnvScope::kTask);
+  add("NCCL_ALGO", "Tree", true, {2}, "rank 2", EnvScope::kTask);
+  add("NCCL_DEBUG", "", true, {0, 1, 2, 3}, "ranks 0-3", EnvScope::kAlike);
+}
+
 }  // namespace
 
 RunTables sample_run() {
@@ -340,6 +360,7 @@ RunTables sample_run() {
   add_gpu(run);
   add_counters(run);
   add_clocks(run);
+  add_env(run);
 
   const std::size_t loss = add_row(run.diagnostics);
   run.diagnostics.severity[loss] = Severity::kWarning;

@@ -32,6 +32,18 @@ TEST(StringTable, KeepsItsTextsWhenItGrowsAndMoves) {
   EXPECT_EQ(moved.text(StringId{10'000}), "9999");
 }
 
+TEST(StringTable, AFilterLeavesNothingOfWhatItTakesOut) {
+  StringTable table;
+  table.set_filter([](std::string_view text) { return text == "secret" ? "-" : std::string(text); });
+  const StringId id = table.intern("secret");
+  EXPECT_EQ(table.text(id), "-");
+  EXPECT_EQ(table.intern("-"), id);
+  EXPECT_EQ(table.size(), 2u) << "the empty text and that one";
+  EXPECT_EQ(table.text(table.intern_verbatim("secret")), "secret");
+  StringTable moved = std::move(table);
+  EXPECT_EQ(moved.text(moved.intern("secret")), "-");
+}
+
 TEST(ValidUtf8, KeepsValidTextAndReplacesTheRest) {
   EXPECT_EQ(valid_utf8("aä€😀"), "aä€😀");
   EXPECT_EQ(valid_utf8("\xC0\xAF"), "\uFFFD\uFFFD");            // overlong '/'

@@ -31,6 +31,11 @@ TEST(Percentile, IsTheValueItselfWhenThereIsOnlyOne) {
   EXPECT_DOUBLE_EQ(percentile(values, 0.99), 42);
 }
 
+TEST(Percentile, TakesAnyTwoNumbers) {
+  const std::vector<std::int64_t> values = {INT64_MIN, INT64_MAX};
+  EXPECT_DOUBLE_EQ(percentile(values, 0.5), 0);
+}
+
 TEST(Describe, SortsWhatItGets) {
   const Distribution d = describe({100, 3, 31, 8, 20, 7});
   EXPECT_EQ(d.n, 6U);
