@@ -44,7 +44,8 @@ void declare(CLI::App& app, Words& words) {
       ->capture_default_str();
   app.add_option("--op", words.op, "spread: only this operation: AllReduce, AllGather, ReduceScatter, ...");
   app.add_option("--ranks", words.ranks, "spread: only these ranks: 0,8-15,0-1023:128");
-  app.add_flag("--all", words.wants_all, "summary: every finding of the merge in a row of its own");
+  app.add_flag("--all", words.wants_all,
+               "summary: every finding of the merge in a row of its own; env: every value, in full");
   app.add_option("--out", words.output, "write to this file, which may exist, instead of standard output");
   app.add_flag("--wide", words.is_wide, "table and md: show every column");
   app.add_flag("--explain", words.wants_definitions, "print the definitions of the study and end");
@@ -83,8 +84,8 @@ Result<Options> checked(const Words& words) {
     return usage(std::string((*study)->name) + " is of the whole run and takes no " +
                  (words.op.empty() ? "--ranks" : "--op") + "; spread does");
   }
-  if (words.wants_all && *study != find_study("summary")) {
-    return usage(std::string((*study)->name) + " has none of the merge's findings and takes no --all; summary does");
+  if (words.wants_all && !(*study)->takes_all) {
+    return usage(std::string((*study)->name) + " has nothing more to show and takes no --all; summary and env do");
   }
   std::size_t fault_offset = 0;
   if (!words.ranks.empty() && !check_number_list(words.ranks.c_str(), &fault_offset)) {
@@ -99,7 +100,8 @@ Result<Options> checked(const Words& words) {
   options.study = *study;
   options.run_file = words.run_file;
   options.filters.ranks = words.ranks;
-  options.filters.lists_all_findings = words.wants_all;
+  options.filters.lists_all = words.wants_all;
+  options.filters.is_for_programs = *format != Format::kTable && *format != Format::kMd;
   options.render = {*format, words.is_wide};
   options.output = words.output;
   return options;

@@ -10,6 +10,7 @@
 #include "merge/runfile/rank_ranges.h"
 #include "merge/runfile/word_list.h"
 #include "merge/study/clock.h"
+#include "merge/study/env.h"
 #include "merge/study/network.h"
 #include "merge/study/spread.h"
 #include "merge/study/summary.h"
@@ -17,7 +18,7 @@
 namespace jaxprof::study {
 
 std::span<const Study> all_studies() {
-  static constexpr std::array kStudies = {kSummary, kSpread, kNetwork, kClock};
+  static constexpr std::array kStudies = {kSummary, kSpread, kNetwork, kClock, kEnv};
   return kStudies;
 }
 

@@ -16,7 +16,8 @@ namespace jaxprof::study {
 struct StudyOptions {
   std::optional<runfile::Coll> op;  // only this operation
   std::string ranks;                // only these, as "0,8-15,0-1023:128"; "" for all
-  bool lists_all_findings = false;  // --all: summary's diagnostics one by one
+  bool lists_all = false;           // --all: summary's diagnostics one by one, env's values in full
+  bool is_for_programs = false;     // of csv, tsv and json: no value is cut
 };
 
 struct Study {
@@ -26,6 +27,7 @@ struct Study {
   bool takes_filters;       // --op and --ranks
   bool (*is_wanted)(std::string_view path);
   Table (*compute)(const runfile::RunTables& run, const StudyOptions& options);
+  bool takes_all = false;  // --all
 };
 
 std::span<const Study> all_studies();

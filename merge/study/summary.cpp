@@ -12,6 +12,7 @@
 #include "merge/clock/clock_words.h"
 #include "merge/runfile/rank_ranges.h"
 #include "merge/study/call_counts.h"
+#include "merge/study/env_summary.h"
 #include "merge/study/gpu_summary.h"
 #include "merge/study/node_summary.h"
 #include "merge/study/sections.h"
@@ -298,6 +299,7 @@ Table summary(const RunTables& run, const StudyOptions& options) {
   Sections out{table};
   add_job(out, run);
   add_tasks(out, run);
+  add_environment(out, run);
   add_events(out, run, counts);
   add_steps(out, run);
   add_calls(out, run, counts);
@@ -308,7 +310,7 @@ Table summary(const RunTables& run, const StudyOptions& options) {
   add_windows(out, run);
   add_instances(out, run);
   add_communicators(out, run);
-  add_losses(out, run, options.lists_all_findings);
+  add_losses(out, run, options.lists_all);
   add_time(out, run);
   add_clocks(out, run);
   return table;

@@ -19,6 +19,7 @@ inline constexpr Study kSummary = {"summary",
               profiled: at least one of its processes left a spool. unprofiled: its wrapper decided against it. no_agent:
               no process of it loaded the agent. missing: nothing was found of it. failed: its spool is unreadable.
               A rank that the selection left out is no task here.
+  environment variables of the tasks' commands: how many, and those in which ranks differ that should be alike (see env).
   events      rows by kind. An NCCL call is one rank's call; "parts of calls" are the Sends and Receives that NCCL makes of
               one AllToAll, Gather or Scatter, and are not counted as calls.
   calls       with kernel: the GPU work that carried it out is in the file, told by one of four paths.
@@ -49,6 +50,7 @@ It is of the whole run: --op and --ranks are for other studies.
 )",
                                    false,
                                    summary_wants,
-                                   summary};
+                                   summary,
+                                   true};
 
 }  // namespace jaxprof::study

@@ -10,7 +10,7 @@ run_tools.require_module("h5py")
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 
-OF_OTHER_LENGTH = ("member_", "process_", "event_", "nic_offset", "device_offset", "node_offset")
+OF_OTHER_LENGTH = ("member_", "process_", "event_", "nic_offset", "device_offset", "node_offset", "env_offset")
 OF_OBSERVERS = ("node.", "nic.", "clock.", "gpu.not-watched", "gpu.watch-trouble")
 
 

@@ -31,8 +31,8 @@ TEST(StudyOptions, TakesEveryOptionInAnyOrder) {
 }
 
 TEST(StudyOptions, ListsTheKnownStudies) {
-  EXPECT_EQ(refusal({"spraed", "run.h5"}), "unknown study \"spraed\"; known are summary, spread, network, clock");
-  EXPECT_THAT(refusal({}), HasSubstr("no study given; known are summary, spread, network, clock"));
+  EXPECT_EQ(refusal({"spraed", "run.h5"}), "unknown study \"spraed\"; known are summary, spread, network, clock, env");
+  EXPECT_THAT(refusal({}), HasSubstr("no study given; known are summary, spread, network, clock, env"));
 }
 
 TEST(StudyOptions, RefusesWhatItDoesNotKnow) {
@@ -55,10 +55,13 @@ TEST(StudyOptions, RefusesFiltersForAStudyOfTheWholeRun) {
 }
 
 TEST(StudyOptions, ListsAllFindingsInASummaryOnly) {
-  EXPECT_TRUE(parse_options({"summary", "--all", "run.h5"})->filters.lists_all_findings);
-  EXPECT_THAT(refusal({"network", "--all", "run.h5"}), HasSubstr("takes no --all; summary does"));
+  EXPECT_TRUE(parse_options({"summary", "--all", "run.h5"})->filters.lists_all);
+  EXPECT_THAT(refusal({"network", "--all", "run.h5"}), HasSubstr("takes no --all; summary and env do"));
+  EXPECT_TRUE(parse_options({"env", "--all", "run.h5"})->filters.lists_all);
+  EXPECT_FALSE(parse_options({"env", "run.h5"})->filters.is_for_programs);
+  EXPECT_TRUE(parse_options({"env", "run.h5", "--format", "csv"})->filters.is_for_programs);
   EXPECT_EQ(refusal({"spread", "--all", "run.h5"}),
-            "spread has none of the merge's findings and takes no --all; summary does");
+            "spread has nothing more to show and takes no --all; summary and env do");
 }
 
 TEST(StudyOptions, PrintsHelpVersionAndDefinitions) {

@@ -32,7 +32,7 @@ class Program(unittest.TestCase):
         return result.stderr
 
     def test_prints_the_verdict_first(self):
-        for name in ("summary", "spread", "network"):
+        for name in ("summary", "spread", "network", "env"):
             result = self.study(name, self.path)
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertTrue(result.stdout.startswith("verdict  "))

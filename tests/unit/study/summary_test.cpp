@@ -237,7 +237,7 @@ TEST(Summary, ListsEveryFindingIfAsked) {
   add_finding(&run, runfile::Severity::kError, "spool.cut", 1);
   add_finding(&run, runfile::Severity::kError, "spool.cut", 2);
   StudyOptions all;
-  all.lists_all_findings = true;
+  all.lists_all = true;
   const auto rows = lines(summary(run, all));
   EXPECT_THAT(rows, Contains("diagnostics|spool.cut|1|rank 1 says so"));
   EXPECT_THAT(rows, Contains("diagnostics|spool.cut|1|rank 2 says so"));
