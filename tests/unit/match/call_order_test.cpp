@@ -228,7 +228,7 @@ TEST_F(CallOrderTest, FindsTheSameWithinAnyBudget) {
   ASSERT_THAT(expected, SizeIs(2));
   const auto found = findings(3000);
   ASSERT_THAT(found, SizeIs(2));
-  for (std::size_t i : {0, 1}) {
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     EXPECT_EQ(found[i].what, expected[i].what);
     EXPECT_EQ(found[i].count, expected[i].count);
     EXPECT_EQ(found[i].seq, expected[i].seq);
