@@ -48,8 +48,8 @@ class Events {
     steps_.finish(&run_.attributes, diagnostics);
     diagnose_windows(sources_, segments_, run_.attributes.clock_bound_ns, diagnostics);
     run_.attributes.window = windows_of(sources_);
-    return match_calls(sources_, &calls_, comms_, has_lost_gpu_work_, epoch_ns_, {room_.scratch_folder, room_.budget_bytes / 2},
-                       &sink_, &run_, diagnostics);
+    return match_calls(sources_, &calls_, comms_, has_lost_gpu_work_, epoch_ns_,
+                       {room_.scratch_folder, room_.budget_bytes / 2}, &sink_, &run_, diagnostics);
   }
 
  private:

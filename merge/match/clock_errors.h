@@ -26,8 +26,8 @@ struct SpreadError {
 
 class ClockErrors {
  public:
-  // `run` has /clock/model with one part a node; it may go. Without knots a node is not known. `epoch_ns` is zero of the
-  // axis that is asked for, on the axis of the model.
+  // `run` has /clock/model with one part a node; it may go. Without knots a node is not known. `epoch_ns` is zero of
+  // the axis that is asked for, on the axis of the model.
   explicit ClockErrors(const runfile::RunTables& run, std::int64_t epoch_ns = 0);
 
   // `time_ns` on the axis that is asked for. Between knots linear; beyond them the error grows as fast as

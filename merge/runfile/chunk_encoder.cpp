@@ -102,8 +102,8 @@ std::span<const std::byte> ChunkEncoder::compress(std::span<const std::byte> ele
     elements = shuffled_;
   }
   deflated_.resize(libdeflate_zlib_compress_bound(compressor_.get(), elements.size()));
-  const std::size_t size = libdeflate_zlib_compress(compressor_.get(), elements.data(), elements.size(),
-                                                    deflated_.data(), deflated_.size());
+  const std::size_t size =
+      libdeflate_zlib_compress(compressor_.get(), elements.data(), elements.size(), deflated_.data(), deflated_.size());
   return std::span<const std::byte>(deflated_).first(size);
 }
 
