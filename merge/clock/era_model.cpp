@@ -157,6 +157,8 @@ class ModelFit {
     for (std::size_t i = 0; i < times.size(); ++i) {
       const LinkState& state = (*states)[i];
       const auto epoch = static_cast<std::uint32_t>(begin + i);
+      // Stamps that contradict each other by years may leave no number.
+      if (!std::isfinite(state.offset_ns) || !std::isfinite(state.sigma_ns)) continue;
       difference(epoch, e) = static_cast<float>(state.offset_ns);
       sigma(epoch, e) = static_cast<float>(state.sigma_ns);
       frequency_sigma = std::max(frequency_sigma, state.frequency_sigma);
@@ -179,7 +181,8 @@ class ModelFit {
       for (std::uint32_t e = 0; e < edges_.size(); ++e) sights[e] = {difference(k, e), biases_ns_[e], sigma(k, e)};
       solver.solve(sights);
       for (std::uint32_t era = 0; era < model_.eras.size(); ++era) {
-        if (solver.is_reached()[era]) reach(era, k, solver.offsets_ns()[era], solver.sigmas_ns()[era]);
+        const double offset_ns = solver.offsets_ns()[era];
+        if (solver.is_reached()[era] && std::isfinite(offset_ns)) reach(era, k, offset_ns, solver.sigmas_ns()[era]);
       }
       for (std::uint32_t e = 0; e < edges_.size(); ++e) {
         const double residual_ns = solver.residuals_ns()[e];

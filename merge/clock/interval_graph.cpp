@@ -45,7 +45,7 @@ bool IntervalGraph::relax(std::vector<double>* distances, std::uint32_t* on_loop
     for (std::uint32_t i = 0; i < arcs_.size(); ++i) {
       const Arc& arc = arcs_[i];
       const double through = (*distances)[arc.from] + arc.length;
-      if (through >= (*distances)[arc.to] - kSlackNs) continue;
+      if (!(through < (*distances)[arc.to] - kSlackNs)) continue;  // what is no number tells nothing
       (*distances)[arc.to] = through;
       arc_to_[arc.to] = i;
       is_changed = true;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "agent/contract/session_page.h"
 #include "agent/spool/clock_codec.h"
@@ -164,6 +165,37 @@ std::string node_of(std::uint32_t segment, std::uint64_t begin) {
   return recipe_of(spool.bytes());
 }
 
+// What the observer of one of two nodes left that were compared: readings of its clocks, and, of the first, bursts.
+std::string compared_node_of(const std::string& host, const std::string& other, std::int64_t raw_at_start_ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const bool is_client = host < other;
+  test::NodeSpool spool(host);
+  spool.clock_service("tsc", is_client);
+  spool.clock_peer(0, other);
+  std::vector<spool::ClockReading> readings;
+  for (std::int64_t second = 0; second < 4; ++second) {
+    const std::int64_t raw_ns = raw_at_start_ns + second * kSecond;
+    readings.push_back({raw_ns, 1000 * kSecond + second * kSecond, raw_ns, 40});
+    if (second % 3 == 0) spool.anchor({static_cast<std::uint64_t>(raw_ns), raw_ns, readings.back().wall_ns, raw_ns, 1});
+  }
+  spool.clock_readings(readings);
+  for (std::uint32_t i = 0; is_client && i < 4; ++i) {
+    spool::ProbeBurst burst{0, i, spool::BurstKind::kPeriodic, 2, {}};
+    for (std::uint32_t sequence = 0; sequence < 2; ++sequence) {
+      const std::int64_t sent_ns = i * kSecond + sequence * 200'000;
+      spool::ProbeExchange exchange;
+      exchange.sequence = sequence;
+      exchange.at(spool::Stamp::kClientSendRaw) = raw_at_start_ns + sent_ns;
+      exchange.at(spool::Stamp::kServerReceiveRaw) = 70 * kSecond + sent_ns + 20'000;
+      exchange.at(spool::Stamp::kServerSendRaw) = 70 * kSecond + sent_ns + 30'000;
+      exchange.at(spool::Stamp::kClientReceiveRaw) = raw_at_start_ns + sent_ns + 50'000;
+      burst.exchanges.push_back(exchange);
+    }
+    spool.clock_burst(burst);
+  }
+  return recipe_of(spool.bytes());
+}
+
 // For session_page_fuzz: `text` with its end, written over what is at `offset` of the slot.
 std::string strokes_on_slot(std::size_t offset, const std::string& text) {
   std::string strokes;
@@ -228,6 +260,9 @@ void write_all(const std::string& folder) {
     std::string input{static_cast<char>(recipe.size() & 0xff), static_cast<char>(recipe.size() >> 8)};
     nodes.add(input + recipe + node_of(1, begin));
   }
+  const std::string compared = compared_node_of("n0", "n1", 5'000'000'000);
+  nodes.add(std::string{static_cast<char>(compared.size() & 0xff), static_cast<char>(compared.size() >> 8)} + compared +
+            compared_node_of("n1", "n0", 70'000'000'000));
 
   Seeds events(folder, "event_codec_fuzz");
   events.add(std::string("\x01\x64\x01\x01\x0a\x05\x07\x02\x01\x0a\x01\x00", 12));
