@@ -69,7 +69,7 @@ std::string command_words(const RunSources& sources, const std::vector<std::stri
 // ---- attributes ---------------------------------------------------------------------------------------------------
 
 // More ranks than any job has: a size beyond it is damage, and would be as many missing ranks.
-constexpr std::int64_t kMaxWorldSize = 1 << 20;
+constexpr std::int64_t kMaxWorldSize = 1 << 18;
 
 std::int64_t told_world_size(const RunSources& sources) {
   std::int64_t size = -1;
