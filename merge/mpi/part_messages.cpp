@@ -6,6 +6,7 @@
 #include <cereal/types/string.hpp>
 #include <cereal/types/utility.hpp>
 #include <cereal/types/vector.hpp>
+#include <cstring>
 #include <istream>
 #include <sstream>
 #include <streambuf>

@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "merge/program/output_name.h"
+#include "merge/runfile/output_file.h"
 
 namespace jaxprof::merge {
 
@@ -26,11 +26,6 @@ void join_flag_values(std::vector<std::string>* arguments) {
   }
 }
 
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 }  // namespace
 
 Result<Options> parse_options(std::vector<std::string> arguments, const std::string& program) {
@@ -44,9 +39,9 @@ Result<Options> parse_options(std::vector<std::string> arguments, const std::str
   app.add_option("--run", options.run, "which run, where the directory holds several: JOB.STEP.RESTART");
   app.add_flag("--allow-partial", options.allows_partial,
                "exit 0 even if ranks are missing or files are cut; they are listed all the same");
-  app.add_option("--compression", options.compression, "gzip, or none: a file about five times as large, read faster")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, runfile::Compression>{
-          {"gzip", runfile::Compression::kGzip}, {"none", runfile::Compression::kNone}}))
+  std::string compression = "gzip";
+  app.add_option("--compression", compression, "of the columns: gzip, or none, which makes a much larger file")
+      ->check(CLI::IsMember({"gzip", "none"}))
       ->option_text("gzip|none [gzip]");
   app.add_option("--threads", options.n_threads,
                  "threads that read and compress; by default as many as the machine has")
@@ -77,8 +72,9 @@ Result<Options> parse_options(std::vector<std::string> arguments, const std::str
   } catch (const CLI::ParseError& error) {
     return fail(ErrorCode::kUsage, std::string(error.what()) + " (--help lists the options)");
   }
+  options.compression = compression == "none" ? runfile::Compression::kNone : runfile::Compression::kGzip;
   if (options.output.empty()) options.output = "run.h5";
-  if (options.scratch.empty()) options.scratch = folder_of(options.output);
+  if (options.scratch.empty()) options.scratch = runfile::folder_of(options.output);
   if (const auto can = check_output_name(options.output); !can) return tl::unexpected(can.error());
   return options;
 }

@@ -17,6 +17,7 @@ runfile::WriteOptions write_options_of(const Options& options) {
   to.may_replace = options.may_replace;
   to.compression = options.compression;
   to.n_threads = options.n_threads;
+  to.scratch_folder = options.scratch;
   return to;
 }
 

@@ -25,6 +25,11 @@ void sync_folder_of(const std::string& path) {
 
 }  // namespace
 
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
 Result<OutputFile> OutputFile::create(const std::string& path, bool may_replace) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) == 0) {

@@ -10,6 +10,9 @@
 
 namespace jaxprof::runfile {
 
+// The folder that a file of that name lies in.
+std::string folder_of(const std::string& path);
+
 class OutputFile {
  public:
   // kOutputFailed if `path` exists and may not be replaced, or is a device, folder or link, which never may; if another

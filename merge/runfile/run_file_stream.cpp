@@ -17,11 +17,6 @@
 namespace jaxprof::runfile {
 namespace {
 
-std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
-}
-
 Status write_root(hid_t file, const RunAttributes& attributes) {
   auto status = write_text_attribute(file, "schema", kSchemaName);
   if (status) status = write_text_attribute(file, "schema_version", kSchemaVersion);
@@ -89,7 +84,7 @@ struct RunFileStream::State {
   State(std::string file_path, const WriteOptions& options, OutputFile file)
       : path(std::move(file_path)),
         output(std::move(file)),
-        store(folder_of(path), options.chunk_memory_bytes),
+        store(options.scratch_folder.empty() ? folder_of(path) : options.scratch_folder, options.chunk_memory_bytes),
         pool(std::in_place, store, options.compression, threads_of(options)),
         tables(*pool) {}
   ~State() { pool.reset(); }  // its threads fill in chunks of the tables

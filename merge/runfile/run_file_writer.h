@@ -16,8 +16,9 @@ struct WriteOptions {
   bool may_replace = false;  // an existing file of that name
   unsigned n_threads = 0;    // that compress; 0: as many as the machine has
   Compression compression = Compression::kGzip;
-  // Of encoded chunks, until the run is complete; what is more waits in a scratch file beside the run file.
+  // Of encoded chunks, until the run is complete; what is more waits in a scratch file.
   std::size_t chunk_memory_bytes = std::size_t{32} << 20;
+  std::string scratch_folder{};  // of that file; "": beside the run file
 };
 
 struct WrittenFile {

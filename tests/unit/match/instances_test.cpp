@@ -1,4 +1,4 @@
-#include "merge/match/instances.h"
+#include "tests/unit/match/matched_tables.h"
 
 #include <gtest/gtest.h>
 

@@ -32,6 +32,25 @@ TEST(Options, ForceMayBeFollowedByTrueOrFalse) {
   EXPECT_EQ(parse_options({"DIR", "-f"})->directory, "DIR");
 }
 
+TEST(Options, SayWhatMayBeTakenOfTheMachine) {
+  const auto options = parse_options({"DIR", "--compression", "none", "--threads", "3", "--memory", "64MB", "--scratch",
+                                      "/tmp", "-o", "there/run.h5"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->compression, runfile::Compression::kNone);
+  EXPECT_EQ(options->n_threads, 3u);
+  EXPECT_EQ(options->memory_bytes, std::size_t{64} << 20);
+  EXPECT_EQ(options->scratch, "/tmp");
+  const auto plain = parse_options({"DIR", "-o", "there/run.h5"});
+  EXPECT_EQ(plain->compression, runfile::Compression::kGzip);
+  EXPECT_EQ(plain->scratch, "there/") << "beside the run file";
+  EXPECT_EQ(parse_options({"DIR"})->scratch, ".");
+  EXPECT_THAT(parse_options({"DIR", "--compression", "zip"}).error().message,
+              testing::HasSubstr("zip not in {gzip,none}"));
+  EXPECT_THAT(parse_options({"DIR", "--scratch", "/nonexistent"}).error().message, testing::HasSubstr("/nonexistent"));
+  EXPECT_FALSE(parse_options({"DIR", "--threads", "0"}));
+  EXPECT_FALSE(parse_options({"DIR", "--memory", "1kB"}));
+}
+
 TEST(Options, AreRefusedInOneLine) {
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{}, {"a", "b"}, {"DIR", "--unknown"}, {"DIR", "-o"}}) {

@@ -126,6 +126,13 @@ TEST_F(InParts, MakesTheSameBytesHoweverItIsDivided) {
   EXPECT_TRUE(at_once({.may_replace = true, .n_threads = 4}) == expected) << "a second later, with other threads";
   EXPECT_TRUE(at_once({.may_replace = true, .n_threads = 2, .chunk_memory_bytes = 100'000}) == expected)
       << "from a scratch file";
+  WriteOptions elsewhere{.may_replace = true, .n_threads = 2, .chunk_memory_bytes = 0};
+  elsewhere.scratch_folder = "/nonexistent";
+  const auto unwritten = write_run_file(run_, folder_.file("never.h5"), elsewhere);
+  ASSERT_FALSE(unwritten);
+  EXPECT_THAT(unwritten.error().message, testing::HasSubstr("scratch file in /nonexistent"));
+  elsewhere.scratch_folder = "/tmp";
+  EXPECT_TRUE(at_once(elsewhere) == expected) << "from one in another folder";
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1) << "which is gone";
   const auto append = [](RunFileStream& stream, const EventTables& rows) { return stream.append(rows); };
   unsigned n_threads = 1;
