@@ -15,6 +15,10 @@ Comm comm_of(const RunPlan& plan, CommKind kind, std::uint32_t rank) {
   } else if (kind == CommKind::kPair) {
     comm.first = rank / 2 * 2;
     comm.size = plan.processes > 2 ? std::min(2U, plan.processes - comm.first) : 0;
+  } else if (kind == CommKind::kRail) {
+    comm.first = rank % plan.ranks_per_node;
+    comm.stride = plan.ranks_per_node;
+    comm.size = (plan.processes - comm.first + comm.stride - 1) / comm.stride;
   }
   const std::uint64_t place = static_cast<std::uint64_t>(kind) << 32 | comm.first;
   comm.hash = test::mix(plan.seed ^ 0xc0117ULL, place) | 1;
@@ -27,6 +31,8 @@ const char* name_of(CommKind kind) {
       return "world";
     case CommKind::kNode:
       return "node";
+    case CommKind::kRail:
+      return "rail";
     case CommKind::kPair:
       break;
   }

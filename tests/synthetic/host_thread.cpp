@@ -122,7 +122,7 @@ void HostThread::pop_nccl() {
 
 void HostThread::make_comm(const Comm& comm, std::uint32_t rank, std::int32_t device) {
   const InitPayload payload{comm.hash, static_cast<std::int32_t>(comm.size),
-                            static_cast<std::int32_t>(rank - comm.first), device, 0};
+                            static_cast<std::int32_t>(comm.rank_of(rank)), device, 0};
   push_nccl("ncclCommInitRankConfig", 0, kInitSchema, &payload, sizeof payload - sizeof payload.padding);
   now_ns_ += 40'000;
   pop_nccl();

@@ -2,11 +2,7 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-
 #include "agent/contract/run_layout.h"
-#include "agent/contract/session_page.h"
 #include "tests/synthetic/run_records.h"
 
 namespace jaxprof::synthetic {
@@ -26,76 +22,21 @@ ProcessWriter::ProcessWriter(const Run& run, std::uint32_t rank, const std::stri
       plan_(run.plan()),
       arrivals_(run),
       rank_(rank),
-      node_(plan_.node_of(rank)),
       faulty_(run.fault_of(rank)),
       late_ns_(faulty_ == nullptr ? 0 : faulty_->fault.late_ns),
       directory_(directory),
-      host_(&spool_, run.times(), node_, plan_.nccl_by, test::mix(plan_.seed ^ 0x4057, rank)),
-      gpu_(run, rank, &spool_),
+      spool_(run, rank),
+      host_(spool_.host()),
+      gpu_(spool_.gpu()),
       random_(test::mix(plan_.seed ^ 0x3a1d, rank)) {}
 
-// ---- registrations and clocks
-
 void ProcessWriter::begin(std::int64_t attach_ns, bool is_from_start) {
-  spool_.write_identity(identity_texts(plan_, rank_), identity_numbers(run_, rank_, attach_ns));
-  write_anchor(attach_ns);
-  next_anchor_ns_ = attach_ns + kSecondNs;
-  spool::ThreadState thread{};
-  thread.thread = SpoolFile::kThread;
-  thread.tid = tid_of(rank_);
-  spool_.state(spool::StateKind::kThread, thread);
-  spool::HookState hook{};
-  hook.hook = kHookNvtx;
-  hook.detail = 1;
-  hook.stamp = static_cast<std::uint64_t>(run_.times().raw_ns(node_, attach_ns));
-  spool_.state(spool::StateKind::kHook, hook);
-  spool::SegmentState segment{};
-  segment.is_open = 1;
-  segment.cause = static_cast<std::uint32_t>(spool::WindowCause::kAttach);
-  segment.stamp = hook.stamp;
-  segment.realtime_ns = run_.times().wall_ns(node_, attach_ns);
-  spool_.state(spool::StateKind::kSegment, segment);
-  host_.go_to(attach_ns);
+  spool_.begin(attach_ns);
   if (plan_.kernels + plan_.calls > 0) gpu_.register_gpu();
-  if (plan_.calls > 0) {
-    if (plan_.has_nccl_ranges()) register_nccl_domain(&spool_);
-    register_comms(is_from_start);
-  }
-}
-
-void ProcessWriter::register_comms(bool is_seen_made) {
-  for (const CommKind kind : kCommKinds) {
-    const Comm comm = comm_of(plan_, kind, rank_);
-    if (!comm.exists()) continue;
-    spool::CommunicatorState state{};
-    state.communicator = number_of(kind);
-    state.api = 5;
-    state.hash = comm.hash;
-    state.rank = static_cast<std::int32_t>(rank_ - comm.first);
-    state.rank_count = static_cast<std::int32_t>(comm.size);
-    state.node_count =
-        static_cast<std::int32_t>(plan_.node_of(comm.first + comm.size - 1) - plan_.node_of(comm.first) + 1);
-    if (plan_.has_plugin()) spool_.state(spool::StateKind::kCommunicator, state);
-    if (!is_seen_made || !plan_.has_nccl_ranges()) continue;
-    host_.make_comm(comm, rank_, 0);
-    ++truth_.nvtx;
-  }
-}
-
-void ProcessWriter::write_anchor(std::int64_t true_ns) {
-  const NodeTimes& times = run_.times();
-  const std::int64_t raw_ns = times.raw_ns(node_, true_ns);
-  const std::int64_t wall_ns = times.wall_ns(node_, true_ns);
-  spool_.anchor({static_cast<std::uint64_t>(raw_ns), raw_ns, wall_ns, raw_ns + 12'345, 40});
-  spool::GpuClockState clock{};
-  clock.counter = static_cast<std::uint64_t>(raw_ns);
-  clock.bracket = 60;
-  clock.gpu_ns = clock.realtime_ns = wall_ns;
-  spool_.state(spool::StateKind::kGpuClock, clock);
-}
-
-void ProcessWriter::keep_time(std::int64_t true_ns) {
-  for (; next_anchor_ns_ <= true_ns; next_anchor_ns_ += kSecondNs) write_anchor(next_anchor_ns_);
+  if (plan_.calls == 0) return;
+  std::vector<Comm> comms;
+  for (const CommKind kind : kCommKinds) comms.push_back(comm_of(plan_, kind, rank_));
+  truth_.nvtx += spool_.register_comms(comms, is_from_start);
 }
 
 // ---- slots
@@ -221,7 +162,7 @@ void ProcessWriter::write_unit(const Slot& slot) {
 }
 
 void ProcessWriter::write_slot(const Slot& slot) {
-  keep_time(slot.start_ns);
+  spool_.keep_time(slot.start_ns);
   const bool has_steps = run_.size().steps > 0;
   if (has_steps && slot.begins_step) {
     host_.go_to(slot.start_ns + late_ns_ - kLeadNs - 3'000);
@@ -242,19 +183,19 @@ void ProcessWriter::write_slot(const Slot& slot) {
 
 // The slot is begun, and its first block does not come to its end.
 Status ProcessWriter::tear(const Slot& slot) {
-  spool_.flush();
-  const std::uint64_t whole_bytes = spool_.bytes();
+  spool_.file().flush();
+  const std::uint64_t whole_bytes = spool_.file().bytes();
   settle();
   const RunTruth truth = truth_;
   const RankTruth own = own_;
   write_slot(slot);
-  spool_.flush();
+  spool_.file().flush();
   truth_ = truth;
   own_ = own;
   constexpr std::uint64_t kRestBytes = 30;  // a block's header and some of its payload, which is 16 bytes at least
   truth_.spool_bytes = whole_bytes + kRestBytes;
-  if (truncate(path_.c_str(), static_cast<off_t>(truth_.spool_bytes)) != 0) {
-    return fail_errno(ErrorCode::kOutputFailed, "cannot cut " + path_);
+  if (truncate(spool_.path().c_str(), static_cast<off_t>(truth_.spool_bytes)) != 0) {
+    return fail_errno(ErrorCode::kOutputFailed, "cannot cut " + spool_.path());
   }
   return {};
 }
@@ -263,18 +204,17 @@ Status ProcessWriter::tear(const Slot& slot) {
 void ProcessWriter::settle() {
   truth_.kernels = gpu_.kernel_count();
   truth_.api = gpu_.api_count();
-  truth_.events = spool_.events();
-  truth_.spool_bytes = spool_.bytes();
+  truth_.events = spool_.file().events();
+  truth_.spool_bytes = spool_.file().bytes();
 }
 
 Result<WrittenSpool> ProcessWriter::write() && {
   const bool is_torn = faulty_ != nullptr && faulty_->fault.kind == FaultKind::kTorn;
   const bool is_late_step = faulty_ != nullptr && faulty_->fault.kind == FaultKind::kLateStep;
   const std::string stem = stem_of(rank_);
-  path_ = is_torn ? run_layout::part_spool_path(directory_, stem) : run_layout::spool_path(directory_, stem);
-  if (!spool_.create(path_, test::mix(plan_.seed ^ 0xf11e, rank_))) {
-    return fail_errno(ErrorCode::kOutputFailed, "cannot create " + path_);
-  }
+  const std::string path =
+      is_torn ? run_layout::part_spool_path(directory_, stem) : run_layout::spool_path(directory_, stem);
+  if (const auto created = spool_.create(path); !created) return tl::unexpected(created.error());
   bool has_begun = false;
   Timeline timeline = run_.timeline();
   for (Slot slot; timeline.next(&slot);) {
@@ -291,29 +231,17 @@ Result<WrittenSpool> ProcessWriter::write() && {
     write_slot(slot);
   }
   if (!is_torn) {
-    const std::int64_t end_ns = timeline.end_ns() + kSecondNs / 10;
-    write_anchor(end_ns);
-    spool::SegmentState segment{};
-    segment.cause = static_cast<std::uint32_t>(spool::WindowCause::kExit);
-    segment.stamp = static_cast<std::uint64_t>(run_.times().raw_ns(node_, end_ns));
-    segment.realtime_ns = run_.times().wall_ns(node_, end_ns);
-    spool_.state(spool::StateKind::kSegment, segment);
-    const spool::CounterRecord lost{static_cast<std::uint32_t>(Drop::kRingFull), 0, dropped_};
-    spool_.write_footer(run_.times().wall_ns(node_, end_ns), {&lost, dropped_ > 0 ? 1U : 0U});
+    spool_.finish(timeline.end_ns() + kSecondNs / 10, dropped_);
     settle();
   }
-  if (const int failure = spool_.failure(); failure != 0) {
-    errno = failure;
-    return fail_errno(ErrorCode::kOutputFailed, "cannot write " + path_);
-  }
+  if (const auto checked = spool_.check(); !checked) return tl::unexpected(checked.error());
   own_.kernels = truth_.kernels;
   truth_.processes = 1;
   truth_.dropped = dropped_;
   RunTruth part;
   part.ranks[rank_] = own_;
   truth_.add(std::move(part));
-  return WrittenSpool{path_.substr(path_.rfind('/') + 1), truth_.spool_bytes, truth_.events, dropped_,
-                      std::move(truth_)};
+  return WrittenSpool{spool_.name(), truth_.spool_bytes, truth_.events, dropped_, std::move(truth_)};
 }
 
 }  // namespace jaxprof::synthetic

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "tests/synthetic/arrivals.h"
-#include "tests/synthetic/gpu_writer.h"
-#include "tests/synthetic/host_thread.h"
+#include "tests/synthetic/process_spool.h"
 #include "tests/synthetic/truth.h"
 
 namespace jaxprof::synthetic {
@@ -31,9 +30,6 @@ class ProcessWriter {
 
  private:
   void begin(std::int64_t attach_ns, bool is_from_start);
-  void register_comms(bool is_seen_made);
-  void keep_time(std::int64_t true_ns);
-  void write_anchor(std::int64_t true_ns);
 
   void write_slot(const Slot& slot);
   void write_ranges(const Slot& slot);
@@ -50,19 +46,16 @@ class ProcessWriter {
   const RunPlan& plan_;
   const Arrivals arrivals_;
   const std::uint32_t rank_;
-  const std::uint32_t node_;
   const FaultyRank* const faulty_;
   const std::int64_t late_ns_;
   const std::string directory_;
-  std::string path_;
-  SpoolFile spool_;
-  HostThread host_;
-  GpuWriter gpu_;
+  ProcessSpool spool_;
+  HostThread& host_;
+  GpuWriter& gpu_;
   test::SimRandom random_;
   RunTruth truth_;
   RankTruth own_;
   std::uint64_t sequence_[3][16] = {};  // next number, by communicator and function
-  std::int64_t next_anchor_ns_ = 0;
   std::uint64_t dropped_ = 0;
 };
 
