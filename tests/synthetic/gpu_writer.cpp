@@ -15,8 +15,11 @@ using spool::NcclFunction;
 constexpr std::int64_t kCallNs = 1'500;    // a launching CUDA call takes at least this
 constexpr std::int64_t kBetweenNs = 200;   // two of them
 constexpr std::uint32_t kLaunchApi = 307;  // cuLaunchKernel
+constexpr std::uint32_t kHostCopyApi = 277;
+constexpr std::uint32_t kDeviceCopyApi = 281;
 constexpr std::uint32_t kContext = 1;
-constexpr std::uint32_t kStreams[] = {7, 13, 14, 20, 21, 22};  // kComputeStreams, then one a kind of communicator
+constexpr std::uint32_t kStreams[] = {7, 13, 14, 20, 21, 22, 23};  // kComputeStreams, then one a kind of communicator
+static_assert(std::size(kStreams) == kComputeStreams + kCommKindCount);
 constexpr std::uint32_t kChannel = 9;
 
 std::uint64_t address_of(std::size_t stream) {
@@ -78,14 +81,17 @@ void GpuWriter::register_gpu() {
   spool::GpuContextState context{};
   context.context = kContext;
   spool_.state(spool::StateKind::kGpuContext, context);
-  for (std::size_t i = 0; i < std::size(kStreams); ++i) {
+  const bool is_training = run_.plan().training.has_value();
+  const std::size_t n_streams = kComputeStreams + (is_training ? kCommKindCount : std::size(kCommKinds));
+  for (std::size_t i = 0; i < n_streams; ++i) {
     spool_.state(spool::StateKind::kGpuLane, spool::GpuLaneState{{}, lane_of(i), 0, kContext, kStreams[i]});
     spool_.state(spool::StateKind::kGpuStream, spool::GpuStreamState{{}, kContext, kStreams[i], address_of(i)});
   }
-  spool::GpuApiState api{};
-  api.api = kLaunchApi;
-  api.name = spool_.string("cuLaunchKernel");
-  spool_.state(spool::StateKind::kGpuApi, api);
+  register_api(kLaunchApi, "cuLaunchKernel");
+  if (is_training) {
+    register_api(kHostCopyApi, "cuMemcpyHtoDAsync_v2");
+    register_api(kDeviceCopyApi, "cuMemcpyDtoDAsync_v2");
+  }
   for (const std::string& name : run_.mix().names()) names_.emplace_back(spool_.string(name));
   for (const spool::LaunchConfigState& config : run_.mix().configs()) {
     spool_.state(spool::StateKind::kLaunchConfig, config);
@@ -102,9 +108,16 @@ void GpuWriter::register_gpu() {
   configs_.emplace_back(nccl.config);
 }
 
+void GpuWriter::register_api(std::uint32_t api, std::string_view name) {
+  spool::GpuApiState state{};
+  state.api = api;
+  state.name = spool_.string(name);
+  spool_.state(spool::StateKind::kGpuApi, state);
+}
+
 // Calls of one thread follow one another.
-void GpuWriter::write_api(std::int64_t length_ns) {
-  spool_.call(spool::EventKind::kGpuApi, kLaunchApi, wall(api_ns_),
+void GpuWriter::write_api(std::int64_t length_ns, std::uint32_t api) {
+  spool_.call(spool::EventKind::kGpuApi, api, wall(api_ns_),
               {spool::fold_sign(length_ns), tid_of(rank_), correlation_, 0});
   api_ns_ += length_ns + kBetweenNs;
   ++api_count_;
@@ -120,7 +133,7 @@ GpuWriter::Started GpuWriter::launch(const SlotKernel& at, std::int64_t late_ns)
                         static_cast<std::int64_t>(at.kernel.length_ns - saved_ns), ++correlation_};
   if (run_.plan().has_api) {
     api_ns_ = std::max(api_ns_, started.start_ns - kLeadNs);
-    write_api(kCallNs + static_cast<std::int64_t>(bits >> 48 & 0x3ff));
+    write_api(kCallNs + static_cast<std::int64_t>(bits >> 48 & 0x3ff), kLaunchApi);
   }
   return started;
 }
@@ -156,6 +169,34 @@ void GpuWriter::write_kernels(const Slot& slot, std::int64_t late_ns) {
   beside_.clear();
 }
 
+void GpuWriter::write_launch(const CourseWork& work, std::uint32_t api) {
+  ++correlation_;
+  if (!run_.plan().has_api) return;
+  api_ns_ = std::max(api_ns_, work.launch_ns);
+  write_api(kCallNs, api);
+}
+
+void GpuWriter::write_kernel(const MixedKernel& kernel, const CourseWork& work) {
+  write_launch(work, kLaunchApi);
+  write({kernel, 0, work.start_ns, work.length_ns, correlation_});
+}
+
+void GpuWriter::write_copy(const StepCopy& copy, const CourseWork& work) {
+  // CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
+  constexpr std::uint32_t kToDevice = 1;
+  constexpr std::uint32_t kInDevice = 8;
+  constexpr std::uint32_t kPinned = 2;
+  constexpr std::uint32_t kDevice = 3;
+  constexpr std::uint32_t kAsync = 1U << 24;
+  const bool is_from_host = copy.kind == CopyKind::kHostToDevice;
+  write_launch(work, is_from_host ? kHostCopyApi : kDeviceCopyApi);
+  const std::uint32_t id =
+      (is_from_host ? kToDevice | kPinned << 8 : kInDevice | kDevice << 8) | kDevice << 16 | kAsync;
+  spool_.call(spool::EventKind::kGpuMemcpy, id, wall(work.start_ns),
+              {spool::fold_sign(work.length_ns), lane_of(0), correlation_, copy.bytes});
+  ++copy_count_;
+}
+
 void GpuWriter::write_nccl_kernel(CommKind kind, NcclFunction function, const Launch& launch, std::int64_t start_ns,
                                   std::int64_t end_ns) {
   spool::KernelEvent kernel{};
@@ -170,7 +211,7 @@ void GpuWriter::write_nccl_kernel(CommKind kind, NcclFunction function, const La
   if (run_.plan().has_api) {
     constexpr std::int64_t kIntoLaunchNs = 100;
     api_ns_ = std::max(api_ns_, launch.at_ns + kIntoLaunchNs);
-    write_api(kCallNs);
+    write_api(kCallNs, kLaunchApi);
   }
   spool_.kernel(kernel);
   ++kernel_count_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "tests/synthetic/host_thread.h"
@@ -24,10 +25,14 @@ class GpuWriter {
   // The kernel of one NCCL launch, on the stream of that kind of communicator.
   void write_nccl_kernel(CommKind kind, spool::NcclFunction function, const Launch& launch, std::int64_t start_ns,
                          std::int64_t end_ns);
+  // Of a training job: one piece of work, and the call that launched it.
+  void write_kernel(const MixedKernel& kernel, const CourseWork& work);
+  void write_copy(const StepCopy& copy, const CourseWork& work);
   // By which programs and NCCL know that stream.
   static std::uint64_t stream_address(CommKind kind);
 
   std::uint64_t kernel_count() const { return kernel_count_; }
+  std::uint64_t copy_count() const { return copy_count_; }
   std::uint64_t api_count() const { return api_count_; }
 
  private:
@@ -43,7 +48,9 @@ class GpuWriter {
 
   Started launch(const SlotKernel& at, std::int64_t late_ns);
   void write(const Started& started);
-  void write_api(std::int64_t length_ns);
+  void register_api(std::uint32_t api, std::string_view name);
+  void write_api(std::int64_t length_ns, std::uint32_t api);
+  void write_launch(const CourseWork& work, std::uint32_t api);
   std::uint64_t wall(std::int64_t true_ns) const;
 
   const Run& run_;
@@ -56,6 +63,7 @@ class GpuWriter {
   std::uint32_t correlation_ = 0;
   std::int64_t api_ns_ = 0;  // when the last CUDA call was over
   std::uint64_t kernel_count_ = 0;
+  std::uint64_t copy_count_ = 0;
   std::uint64_t api_count_ = 0;
 };
 

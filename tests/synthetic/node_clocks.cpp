@@ -20,8 +20,7 @@ constexpr std::int64_t kLastBurstNs = 200'000'000;  // before the end
 constexpr std::int64_t kBurstPeriodNs = 10 * kSecondNs;
 constexpr std::int64_t kReadingPeriodNs = kSecondNs / 10;
 constexpr std::uint32_t kExchanges = 16;
-constexpr double kWayNs = 5'000;
-constexpr double kMoreNs = 4'000;  // mean of what chance adds
+constexpr double kMoreShare = 0.8;  // of a way: mean of what chance adds
 
 class Observer {
  public:
@@ -30,6 +29,7 @@ class Observer {
         node_(node),
         end_ns_(end_ns),
         spool_(host_of(node)),
+        way_ns_(static_cast<double>(run.plan().probe_way_ns)),
         random_(test::mix(run.plan().seed ^ 0x0b5e, node)) {
     spool_.set_text(IdentityKey::kRunId, kRunId);
     spool_.set_text(IdentityKey::kJobId, kJobId);
@@ -50,7 +50,12 @@ class Observer {
   std::int64_t raw(std::uint32_t node, std::int64_t true_ns) const { return run_.times().raw_ns(node, true_ns); }
   std::int64_t wall(std::uint32_t node, std::int64_t true_ns) const { return run_.times().wall_ns(node, true_ns); }
   std::uint64_t stamp(std::int64_t true_ns) const { return static_cast<std::uint64_t>(raw(node_, true_ns)); }
-  std::int64_t some(double mean_ns) { return static_cast<std::int64_t>(random_.exponential(mean_ns)); }
+  std::int64_t some() { return static_cast<std::int64_t>(random_.exponential(way_ns_ * kMoreShare)); }
+  // From one node to another, without what chance adds.
+  std::int64_t way_to(std::uint32_t node) const {
+    const bool is_crooked = run_.plan().crooked_ns != 0 && node == run_.plan().crooked_node;
+    return run_.plan().probe_way_ns + (is_crooked ? run_.plan().crooked_ns : 0);
+  }
 
   void read_clocks() {
     std::vector<spool::ClockReading> readings;
@@ -83,9 +88,9 @@ class Observer {
   void burst(std::uint32_t peer, spool::BurstKind kind, std::int64_t t) {
     spool::ProbeBurst burst{peer, bursts_++, kind, kExchanges, {}};
     for (std::uint32_t sequence = 0; sequence < kExchanges; ++sequence) {
-      const std::int64_t arrival = t + static_cast<std::int64_t>(kWayNs) + some(kMoreNs);
-      const std::int64_t answer = arrival + 20'000 + some(kMoreNs);
-      const std::int64_t back = answer + static_cast<std::int64_t>(kWayNs) + some(kMoreNs);
+      const std::int64_t arrival = t + way_to(peer) + some();
+      const std::int64_t answer = arrival + 20'000 + some();
+      const std::int64_t back = answer + way_to(node_) + some();
       spool::ProbeExchange exchange;
       exchange.sequence = sequence;
       exchange.at(Stamp::kClientSendRaw) = raw(node_, t - 3'000);
@@ -106,6 +111,7 @@ class Observer {
   const std::uint32_t node_;
   const std::int64_t end_ns_;
   test::NodeSpool spool_;
+  const double way_ns_;
   test::SimRandom random_;
   std::uint32_t bursts_ = 0;
 };

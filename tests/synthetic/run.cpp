@@ -8,10 +8,10 @@ Result<Run> Run::prepare(const RunPlan& plan) {
   if (const auto can = check(plan); !can) return tl::unexpected(can.error());
   Run run(plan);
   for (const Fault& fault : plan.faults) {
-    auto changes = changes_of(plan, run.size_, fault);
+    auto changes = plan.training ? CallChanges{} : changes_of(plan, run.size_, fault);
     if (!changes) return tl::unexpected(changes.error());
-    const bool needs_steps = fault.kind == FaultKind::kLateStep;
-    if (needs_steps && run.size_.steps < 2) {
+    const std::uint32_t steps = plan.training ? plan.steps : run.size_.steps;
+    if (fault.kind == FaultKind::kLateStep && steps < 2) {
       return fail(ErrorCode::kUsage, "late-step needs two steps: ask for them with --nvtx and --steps");
     }
     run.faults_.push_back({fault, std::move(*changes)});
@@ -20,6 +20,7 @@ Result<Run> Run::prepare(const RunPlan& plan) {
   std::sort(run.faults_.begin(), run.faults_.end(),
             [](const FaultyRank& a, const FaultyRank& b) { return a.fault.rank < b.fault.rank; });
   run.times_ = NodeTimes(plan);
+  if (plan.training) run.course_ = std::make_shared<const TrainingCourse>(plan, run.mix_);
   return run;
 }
 
@@ -27,6 +28,11 @@ const FaultyRank* Run::fault_of(std::uint32_t rank) const {
   const auto found = std::lower_bound(faults_.begin(), faults_.end(), rank,
                                       [](const FaultyRank& faulty, std::uint32_t r) { return faulty.fault.rank < r; });
   return found != faults_.end() && found->fault.rank == rank ? &*found : nullptr;
+}
+
+bool Run::has_fault(std::uint32_t rank, FaultKind kind) const {
+  const FaultyRank* faulty = fault_of(rank);
+  return faulty != nullptr && faulty->fault.kind == kind;
 }
 
 std::span<const FaultyRank> Run::faults_in(const Comm& comm) const {

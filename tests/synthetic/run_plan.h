@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/base/result.h"
 #include "tests/synthetic/fault.h"
+#include "tests/synthetic/training_plan.h"
 
 namespace jaxprof::synthetic {
 
@@ -27,7 +29,15 @@ struct RunPlan {
   std::uint32_t steps = 10;  // at most as many as a process has ranges
   std::uint64_t seed = 1;
   std::vector<Fault> faults;
+  // A training job instead, whose size its steps tell: no kernels, calls and ranges of the above.
+  std::optional<TrainingPlan> training;
+  bool has_counters = false;  // of ports and GPUs; a training job has them
+  // What probes between nodes take at least, one way, and how much longer those to a node take than those from it.
+  std::int64_t probe_way_ns = 5'000;
+  std::uint32_t crooked_node = 0;
+  std::int64_t crooked_ns = 0;
 
+  bool has_observers() const { return has_clocks || has_counters; }
   bool has_plugin() const { return nccl_by != NcclBy::kNvtx; }
   bool has_nccl_ranges() const { return nccl_by != NcclBy::kPlugin; }
   std::uint32_t node_count() const { return (processes + ranks_per_node - 1) / ranks_per_node; }

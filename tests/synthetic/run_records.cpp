@@ -100,6 +100,7 @@ TaskStart task_start_of(const Run& run, std::uint32_t rank) {
   start.pid = pid_of(rank);
   start.realtime_ns = run.times().wall_ns(node, kStartNs);
   start.is_profiled = true;
+  if (plan.training && !plan.training->ranks.empty()) start.selection = "--ranks " + plan.training->ranks;
   start.output = "prof/rank%r";
   start.stem = stem_of(rank);
   start.spool_directory = "/tmp/jaxprof." + start.task;

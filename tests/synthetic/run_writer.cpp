@@ -12,16 +12,14 @@
 #include "tests/synthetic/node_clocks.h"
 #include "tests/synthetic/process_writer.h"
 #include "tests/synthetic/run_records.h"
+#include "tests/synthetic/training_record.h"
+#include "tests/synthetic/training_truth.h"
+#include "tests/synthetic/training_writer.h"
 
 namespace jaxprof::synthetic {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
-
-bool has_fault(const Run& run, std::uint32_t rank, FaultKind kind) {
-  const FaultyRank* faulty = run.fault_of(rank);
-  return faulty != nullptr && faulty->fault.kind == kind;
-}
 
 Result<bool> keep(const std::string& path, const std::string& content) {
   return write_atomic_file(path, content, Publish::kIfAbsent, Durable::kInCache);
@@ -30,20 +28,21 @@ Result<bool> keep(const std::string& path, const std::string& content) {
 // Spool and records of one rank.
 Result<RunTruth> write_rank(const Run& run, std::uint32_t rank, const std::string& directory,
                             const std::string& state_directory, std::int64_t end_ns) {
-  if (has_fault(run, rank, FaultKind::kMissing)) return RunTruth{};
-  auto spool = ProcessWriter(run, rank, directory).write();
+  if (!has_spool(run, rank)) return RunTruth{};
+  auto spool = run.course() != nullptr ? TrainingWriter(run, rank, directory).write()
+                                       : ProcessWriter(run, rank, directory).write();
   if (!spool) return tl::unexpected(spool.error());
   const TaskStart start = task_start_of(run, rank);
   if (const auto kept = keep(run_layout::task_start_path(state_directory, start.task), to_json(start)); !kept) {
     return tl::unexpected(kept.error());
   }
-  if (has_fault(run, rank, FaultKind::kDuplicate)) {
+  if (run.has_fault(rank, FaultKind::kDuplicate)) {
     std::error_code error;
     std::filesystem::copy_file(directory + "/" + spool->name,
                                run_layout::spool_path(directory, stem_of(rank) + ".copy"), error);
     if (error) return fail(ErrorCode::kOutputFailed, "cannot copy " + spool->name + ": " + error.message());
   }
-  if (has_fault(run, rank, FaultKind::kTorn)) return std::move(spool->truth);  // killed with its wrapper
+  if (run.has_fault(rank, FaultKind::kTorn)) return std::move(spool->truth);  // killed with its wrapper
   TaskEnd end = task_end_of(run, rank, end_ns);
   PublishedProcess process;
   process.pid = end.pid;
@@ -61,6 +60,7 @@ Result<RunTruth> write_rank(const Run& run, std::uint32_t rank, const std::strin
 }
 
 std::int64_t end_of(const Run& run) {
+  if (run.course() != nullptr) return run.course()->end_ns();
   Timeline timeline = run.timeline();
   for (Slot slot; timeline.next(&slot);) {
   }
@@ -97,7 +97,8 @@ Result<RunTruth> write_run(const Run& run, const std::string& directory, unsigne
     for (unsigned i = 0; i < n_threads; ++i) threads.emplace_back(work);
   }
   if (failure) return tl::unexpected(*failure);
-  if (run.plan().has_clocks) {
+  if (run.course() != nullptr) count_training(run, &truth);
+  if (run.plan().has_observers()) {
     for (std::uint32_t node = 0; node < run.plan().node_count(); ++node) {
       write_node_spool(run, node, end_ns, state_directory);
     }

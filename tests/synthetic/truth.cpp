@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "tests/synthetic/training_truth.h"
+
 namespace jaxprof::synthetic {
 namespace {
 
@@ -114,6 +116,7 @@ std::string to_json(const RunTruth& truth, const Run& run) {
                      {"came_last", own.came_last}});
   }
   json["ranks"] = std::move(ranks);
+  if (run.course() != nullptr) json["training"] = Json::parse(training_json(run));
   return json.dump(1) + "\n";
 }
 
