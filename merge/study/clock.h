@@ -46,7 +46,7 @@ it by UDP probes, four stamps each, all through the run.
 
 Errors of the GPUs' own clocks come on top (gpu_clock_residual_ns of /job/processes).
 )",
-    false,
+    0,
     clock_wants,
     clock};
 

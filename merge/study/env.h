@@ -26,9 +26,8 @@ Of a variable with many values the first eight are shown, values and ranks are c
 tsv and json do. A file that
 was made with jaxprof-merge --redact has no values, and still tells who differs.
 )",
-    false,
+    kTakesAll,
     env_wants,
-    env,
-    true};
+    env};
 
 }  // namespace jaxprof::study

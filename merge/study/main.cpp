@@ -1,35 +1,78 @@
 // jaxprof-study STUDY RUN.h5: reads the columns that the study needs, computes its table, prints it.
+#include <fmt/format.h>
+
 #include "agent/base/log.h"
 #include "merge/runfile/run_file_reader.h"
 #include "merge/study/options.h"
 #include "merge/study/output.h"
+#include "merge/study/save.h"
+#include "merge/study/scope.h"
 
 namespace jaxprof::study {
 namespace {
 
 // Open, read what the study needs, compute.
-Result<Table> answer(const Options& options) {
-  const auto reader = runfile::RunFileReader::open(options.run_file);
+Result<Table> answer_of_one(const Options& options) {
+  const Study& study = *options.study;
+  const auto reader = runfile::RunFileReader::open(options.run_files.front());
   if (!reader) return tl::unexpected(reader.error());
-  const auto run = reader->read(options.study->is_wanted);
+  const auto run = reader->read(study.is_wanted);
   if (!run) return tl::unexpected(run.error());
   if (const auto known = check_ranks(*run, options.filters); !known) return tl::unexpected(known.error());
-  Table table = options.study->compute(*run, options.filters);
-  table.parameters.emplace_back("run_file", options.run_file);
-  if (options.filters.op) table.parameters.emplace_back("op", std::string(runfile::word(*options.filters.op)));
-  if (!options.filters.ranks.empty()) table.parameters.emplace_back("ranks", options.filters.ranks);
-  return table;
+  if ((study.takes & kTakesTime) != 0) {
+    if (const auto known = check_scope(*run, options.filters); !known) return tl::unexpected(known.error());
+  }
+  if (study.stream != nullptr) return study.stream({*run, *reader}, options.filters);
+  return study.compute(*run, options.filters);
+}
+
+void add_parameters(const Options& options, Table& table) {
+  const StudyOptions& asked = options.filters;
+  std::vector<std::pair<std::string, Cell>> given;
+  if (options.run_files.size() == 1) given.emplace_back("run_file", options.run_files.front());
+  for (std::size_t i = 0; options.run_files.size() > 1 && i < options.run_files.size(); ++i) {
+    given.emplace_back(fmt::format("run_file_{}", i + 1), options.run_files[i]);
+  }
+  if (asked.op) given.emplace_back("op", std::string(runfile::word(*asked.op)));
+  if (!asked.ranks.empty()) given.emplace_back("ranks", asked.ranks);
+  if (!asked.steps.empty()) given.emplace_back("steps", asked.steps);
+  if (asked.has_all_steps) given.emplace_back("all_steps", std::int64_t{1});
+  if (asked.segment) given.emplace_back("segment", std::int64_t{*asked.segment});
+  if (asked.window) {
+    given.emplace_back("window_begin_ns", asked.window->begin_ns);
+    given.emplace_back("window_end_ns", asked.window->end_ns);
+  }
+  if (asked.by) given.emplace_back("by", std::string(word(*asked.by)));
+  if (!asked.reference.empty()) given.emplace_back("ref", asked.reference);
+  table.parameters.insert(table.parameters.begin(), given.begin(), given.end());
+}
+
+// Keeps the first `top` rows, and says so.
+void cut_rows(std::size_t top, Table& table) {
+  if (top == 0 || table.rows.size() <= top) return;
+  table.notes.insert(table.notes.begin(), fmt::format("{} of {} rows; --top 0 shows all", top, table.rows.size()));
+  table.rows.resize(top);
 }
 
 Status run(std::vector<std::string> arguments) {
   const auto options = parse_options(std::move(arguments));
   if (!options) return tl::unexpected(options.error());
   if (options->study == nullptr) return write_output("", options->text);
-  const auto table = answer(*options);
+  auto table = options->study->compare != nullptr ? options->study->compare(options->run_files, options->filters)
+                                                  : answer_of_one(*options);
   if (!table) return tl::unexpected(table.error());
+  add_parameters(*options, *table);
   const bool has_no_place_for_reason = options->render.format == Format::kCsv || options->render.format == Format::kTsv;
   if (table->rows.empty() && has_no_place_for_reason) say("no rows: " + table->empty_reason);
-  return write_output(options->output, render(*table, options->render));
+  if (options->is_saved) {
+    if (auto saved = save_table(*table, options->run_files.front()); !saved) return saved;
+  }
+  cut_rows(options->top, *table);
+  if (auto written = write_output(options->output, render(*table, options->render)); !written) return written;
+  if (options->fail_on && table->finding >= *options->fail_on) {
+    return fail(ErrorCode::kFinding, "--fail-on: " + table->verdict);
+  }
+  return {};
 }
 
 }  // namespace

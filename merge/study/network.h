@@ -42,7 +42,7 @@ counters, over the time from the first reading to the last; empty where the driv
 
 Counters belong to ports, not to ranks: on a shared node they hold others' traffic as well, which jaxprof-study summary tells.
 )",
-    false,
+    0,
     network_wants,
     network};
 

@@ -5,7 +5,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
 
 #include "agent/contract/rank_selection.h"
 
@@ -14,10 +18,16 @@ namespace {
 
 // What CLI11 fills.
 struct Words {
-  std::string study, run_file, format = "table", op, ranks, output;
+  std::string study, format = "table", op, ranks, steps, segment, window, by, reference, fail_on, output;
+  std::vector<std::string> run_files;
+  std::size_t top = 0;
+  bool has_top = false;
   bool is_wide = false;
   bool wants_definitions = false;
   bool wants_all = false;
+  bool wants_all_steps = false;
+  bool wants_histogram = false;
+  bool wants_saving = false;
 };
 
 tl::unexpected<Error> usage(std::string message) {
@@ -33,20 +43,33 @@ std::string lower(std::string text) {
 std::string list_of_studies() {
   std::string text = "Studies:\n";
   for (const Study& study : all_studies()) text += fmt::format("  {:<12} {}\n", study.name, study.answers);
-  return text + "\nExit status: 0 done, 2 usage, 3 run file unreadable, 5 output not written.";
+  return text +
+         "\nExit status: 0 done, 1 a finding and --fail-on, 2 usage, 3 run file unreadable, 5 output not written.\n"
+         "jaxprof-study STUDY --explain says which options a study takes, and what its numbers mean.";
 }
 
 void declare(CLI::App& app, Words& words) {
   app.set_version_flag("--version", "jaxprof-study " JAXPROF_VERSION);
   app.add_option("STUDY", words.study, "what to ask; the list is below");
-  app.add_option("RUN.h5", words.run_file, "a run file of jaxprof-merge");
+  app.add_option("RUN.h5", words.run_files, "a run file of jaxprof-merge; diff takes two, audit any number");
   app.add_option("--format", words.format, "table, csv, tsv, json or md; csv, tsv and json hold raw values")
       ->capture_default_str();
-  app.add_option("--op", words.op, "spread: only this operation: AllReduce, AllGather, ReduceScatter, ...");
-  app.add_option("--ranks", words.ranks, "spread: only these ranks: 0,8-15,0-1023:128");
+  app.add_option("--op", words.op, "only this operation: AllReduce, AllGather, ReduceScatter, ...");
+  app.add_option("--ranks", words.ranks, "only these ranks: 0,8-15,0-1023:128");
+  app.add_option("--steps", words.steps, "only these steps, by number: 200-240; without it all but warm-up");
+  app.add_flag("--all-steps", words.wants_all_steps, "all steps, warm-up too");
+  app.add_option("--segment", words.segment, "only this opening of the window, counted from 0");
+  app.add_option("--window", words.window, "only this part of the run: T0:T1 in seconds, or with ms, us, ns behind");
+  app.add_option("--by", words.by, "what a row stands for: member, rank, gpu, node, comm, step or run");
+  app.add_option("--ref", words.reference, "spread: a file with nccl-tests' output to compare with");
+  app.add_flag("--histogram", words.wants_histogram, "spread: how many calls took how long, in place of percentiles");
   app.add_flag("--all", words.wants_all,
                "summary: every finding of the merge in a row of its own; env: every value, in full");
+  app.add_option("--top", words.top, "at most so many rows, 0 for all; formats for people have a limit of their own")
+      ->each([&words](const std::string&) { words.has_top = true; });
   app.add_option("--out", words.output, "write to this file, which may exist, instead of standard output");
+  app.add_flag("--save", words.wants_saving, "besides, put the table into RUN.analysis.h5, beside the run file");
+  app.add_option("--fail-on", words.fail_on, "warning or critical: exit with 1 if the study finds one or worse");
   app.add_flag("--wide", words.is_wide, "table and md: show every column");
   app.add_flag("--explain", words.wants_definitions, "print the definitions of the study and end");
   app.footer(list_of_studies());
@@ -69,6 +92,128 @@ Result<runfile::Coll> operation(const std::string& text) {
   return usage("--op: unknown operation \"" + text + "\"; known are " + known);
 }
 
+// "1.5", "20ms": seconds without a unit. As ns.
+std::optional<std::int64_t> instant(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
+      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+  double unit_ns = 1e9;
+  for (const auto& [unit, ns] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    text.remove_suffix(unit.size());
+    unit_ns = ns;
+    break;
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  const double ns = value * unit_ns;
+  return ns >= 0 && ns < 9e18 ? std::optional(static_cast<std::int64_t>(std::llround(ns))) : std::nullopt;
+}
+
+Result<TimeSpan> time_window(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const auto wrong = [&text] {
+    return usage("--window: \"" + text + "\" is no T0:T1 with T0 before T1; write 12.5:13 or 100ms:250ms");
+  };
+  if (colon == std::string::npos) return wrong();
+  const auto begin_ns = colon == 0 ? std::int64_t{0} : instant(std::string_view(text).substr(0, colon));
+  const auto end_ns = colon + 1 == text.size() ? std::numeric_limits<std::int64_t>::max()
+                                               : instant(std::string_view(text).substr(colon + 1));
+  if (!begin_ns || !end_ns || *begin_ns >= *end_ns) return wrong();
+  return TimeSpan{*begin_ns, *end_ns};
+}
+
+Status check_list(const char* option, const std::string& list, const char* things, const char* example) {
+  std::size_t fault_offset = 0;
+  if (list.empty() || check_number_list(list.c_str(), &fault_offset)) return {};
+  return usage(std::string(option) + ": not a list of " + things + " from \"" +
+               list.substr(std::min(fault_offset, list.size())) + "\" on; write " + example);
+}
+
+// An option that was given, and the studies that take it.
+Status refuse_untaken(const Study& study, const Words& words) {
+  struct Given {
+    bool is_given;
+    unsigned bit;
+    const char* name;
+  };
+  const Given all[] = {{!words.op.empty(), kTakesOp, "--op"},
+                       {!words.ranks.empty(), kTakesRanks, "--ranks"},
+                       {!words.steps.empty(), kTakesTime, "--steps"},
+                       {words.wants_all_steps, kTakesTime, "--all-steps"},
+                       {!words.segment.empty(), kTakesTime, "--segment"},
+                       {!words.window.empty(), kTakesTime, "--window"},
+                       {!words.reference.empty(), kTakesReference, "--ref"},
+                       {words.wants_histogram, kTakesHistogram, "--histogram"},
+                       {words.wants_all, kTakesAll, "--all"}};
+  for (const Given& given : all) {
+    if (!given.is_given || (study.takes & given.bit) != 0) continue;
+    std::string takers;
+    for (const Study& other : all_studies()) {
+      if ((other.takes & given.bit) != 0) takers += (takers.empty() ? "" : ", ") + std::string(other.name);
+    }
+    return usage(fmt::format("{} takes no {}{}", study.name, given.name, takers.empty() ? "" : "; taken by " + takers));
+  }
+  return {};
+}
+
+Status check_run_files(const Study& study, const std::vector<std::string>& run_files) {
+  if (run_files.empty()) return usage(fmt::format("no run file given; jaxprof-study {} RUN.h5", study.name));
+  if (study.compare != nullptr || run_files.size() == 1) return {};
+  return usage(fmt::format("{} is of one run file, and {} were given, \"{}\" the second of them", study.name,
+                           run_files.size(), run_files[1]));
+}
+
+Status read_grouping(const Study& study, const std::string& text, StudyOptions& options) {
+  if (text.empty()) return {};
+  const auto by = by_from_word(text);
+  std::string known;
+  for (const By grouping : study.groupings) known += (known.empty() ? "" : ", ") + std::string(word(grouping));
+  if (known.empty()) return usage(fmt::format("{} takes no --by", study.name));
+  if (!by || std::find(study.groupings.begin(), study.groupings.end(), *by) == study.groupings.end()) {
+    return usage(fmt::format("--by: \"{}\" is none of {}, which {} has", text, known, study.name));
+  }
+  options.by = *by;
+  return {};
+}
+
+Status read_filters(const Words& words, StudyOptions& options) {
+  if (auto good = check_list("--ranks", words.ranks, "ranks", "0,8-15,0-1023:128"); !good) return good;
+  if (auto good = check_list("--steps", words.steps, "steps", "200-240"); !good) return good;
+  options.ranks = words.ranks;
+  options.steps = words.steps;
+  options.has_all_steps = words.wants_all_steps;
+  if (options.has_all_steps && !words.steps.empty()) return usage("--steps and --all-steps contradict each other");
+  if (!words.op.empty()) {
+    const auto op = operation(words.op);
+    if (!op) return tl::unexpected(op.error());
+    options.op = *op;
+  }
+  if (!words.segment.empty()) {
+    std::uint32_t segment = 0;
+    const char* end = words.segment.data() + words.segment.size();
+    const auto [stop, error] = std::from_chars(words.segment.data(), end, segment);
+    if (error != std::errc{} || stop != end) return usage("--segment: \"" + words.segment + "\" is no number");
+    options.segment = segment;
+  }
+  if (!words.window.empty()) {
+    const auto window = time_window(words.window);
+    if (!window) return tl::unexpected(window.error());
+    options.window = *window;
+  }
+  options.reference = words.reference;
+  options.has_histogram = words.wants_histogram;
+  options.lists_all = words.wants_all;
+  return {};
+}
+
+Result<std::optional<Finding>> finding_to_fail_on(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  if (text == "warning") return Finding::kWarning;
+  if (text == "critical") return Finding::kCritical;
+  return usage("--fail-on: \"" + text + "\" is neither warning nor critical");
+}
+
 Result<Options> checked(const Words& words) {
   Options options;
   auto study = chosen_study(words.study);
@@ -77,33 +222,24 @@ Result<Options> checked(const Words& words) {
     options.text = (*study)->definitions;
     return options;
   }
-  if (words.run_file.empty()) return usage("no run file given; jaxprof-study " + words.study + " RUN.h5");
   const auto format = format_from_word(words.format);
   if (!format) return usage("--format: \"" + words.format + "\" is none of table, csv, tsv, json, md");
-  if (!(*study)->takes_filters && !(words.op.empty() && words.ranks.empty())) {
-    return usage(std::string((*study)->name) + " is of the whole run and takes no " +
-                 (words.op.empty() ? "--ranks" : "--op") + "; spread does");
-  }
-  if (words.wants_all && !(*study)->takes_all) {
-    return usage(std::string((*study)->name) + " has nothing more to show and takes no --all; summary and env do");
-  }
-  std::size_t fault_offset = 0;
-  if (!words.ranks.empty() && !check_number_list(words.ranks.c_str(), &fault_offset)) {
-    return usage("--ranks: not a list of ranks from \"" +
-                 words.ranks.substr(std::min(fault_offset, words.ranks.size())) + "\" on; write 0,8-15,0-1023:128");
-  }
-  if (!words.op.empty()) {
-    const auto op = operation(words.op);
-    if (!op) return tl::unexpected(op.error());
-    options.filters.op = *op;
-  }
+  auto status = check_run_files(**study, words.run_files)
+                    .and_then([&] { return refuse_untaken(**study, words); })
+                    .and_then([&] { return read_grouping(**study, words.by, options.filters); })
+                    .and_then([&] { return read_filters(words, options.filters); });
+  if (!status) return tl::unexpected(std::move(status.error()));
+  const auto fail_on = finding_to_fail_on(words.fail_on);
+  if (!fail_on) return tl::unexpected(fail_on.error());
+  const bool is_for_people = *format == Format::kTable || *format == Format::kMd;
   options.study = *study;
-  options.run_file = words.run_file;
-  options.filters.ranks = words.ranks;
-  options.filters.lists_all = words.wants_all;
-  options.filters.is_for_programs = *format != Format::kTable && *format != Format::kMd;
+  options.run_files = words.run_files;
+  options.filters.is_for_programs = !is_for_people;
+  options.top = words.has_top ? words.top : is_for_people ? (*study)->shown_rows : 0;
   options.render = {*format, words.is_wide};
   options.output = words.output;
+  options.is_saved = words.wants_saving;
+  options.fail_on = *fail_on;
   return options;
 }
 

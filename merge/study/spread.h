@@ -43,7 +43,7 @@ inline constexpr Study kSpread = {
               Broadcast, Reduce; n = ranks. Send and Recv have neither: what a single one took is not known, since it
               mostly shares its kernel with others, and waits there for its peer.
 )",
-    true,
+    kTakesOp | kTakesRanks,
     spread_wants,
     spread};
 

@@ -48,9 +48,8 @@ inline constexpr Study kSummary = {"summary",
 
 It is of the whole run: --op and --ranks are for other studies.
 )",
-                                   false,
+                                   kTakesAll,
                                    summary_wants,
-                                   summary,
-                                   true};
+                                   summary};
 
 }  // namespace jaxprof::study

@@ -34,6 +34,9 @@ struct Column {
 
 using Row = std::vector<Cell>;
 
+// How bad what a study found is; --fail-on compares it.
+enum class Finding { kNone, kWarning, kCritical };
+
 struct Table {
   std::string study;
   std::string heading;                                   // what the numbers are, above the table
@@ -43,6 +46,7 @@ struct Table {
   std::vector<Row> rows;           // each as long as `columns`
   std::vector<std::string> notes;  // below the table; also why a column is empty
   std::string empty_reason;        // why there are no rows, whenever there are none
+  Finding finding = Finding::kNone;
 };
 
 }  // namespace jaxprof::study

@@ -1,4 +1,4 @@
-// From one instant of a run file to another. The merge writes no two whose difference does not fit into 64 bits, nor
+// Stretches of the run's time axis. The merge writes no two instants whose difference does not fit into 64 bits, nor
 // one that does not fit behind the run's epoch; a damaged file may hold any.
 #pragma once
 
@@ -6,6 +6,14 @@
 #include <limits>
 
 namespace jaxprof::study {
+
+// [begin_ns, end_ns) on the run's time axis.
+struct TimeSpan {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  bool operator==(const TimeSpan&) const = default;
+  bool contains(std::int64_t t_ns) const { return begin_ns <= t_ns && t_ns < end_ns; }
+};
 
 // All in ns; what does not fit is the farthest that does.
 inline std::int64_t span_ns(std::int64_t from_ns, std::int64_t to_ns) {

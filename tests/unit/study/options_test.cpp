@@ -22,7 +22,7 @@ TEST(StudyOptions, TakesEveryOptionInAnyOrder) {
       {"--op", "allreduce", "spread", "--wide", "run.h5", "--format", "csv", "--ranks", "0,8-15", "--out", "x.csv"});
   ASSERT_TRUE(options) << options.error().message;
   EXPECT_STREQ(options->study->name, "spread");
-  EXPECT_EQ(options->run_file, "run.h5");
+  EXPECT_EQ(options->run_files, std::vector<std::string>{"run.h5"});
   EXPECT_EQ(options->filters.op, runfile::Coll::kAllReduce);
   EXPECT_EQ(options->filters.ranks, "0,8-15");
   EXPECT_EQ(options->render.format, Format::kCsv);
@@ -45,23 +45,25 @@ TEST(StudyOptions, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal({"spread", "a.h5", "b.h5"}), HasSubstr("b.h5"));
 }
 
-TEST(StudyOptions, RefusesFiltersForAStudyOfTheWholeRun) {
-  EXPECT_EQ(refusal({"summary", "run.h5", "--ranks", "0"}),
-            "summary is of the whole run and takes no --ranks; spread does");
-  EXPECT_EQ(refusal({"summary", "run.h5", "--op", "Send"}),
-            "summary is of the whole run and takes no --op; spread does");
-  EXPECT_EQ(refusal({"network", "run.h5", "--ranks", "0"}),
-            "network is of the whole run and takes no --ranks; spread does");
+TEST(StudyOptions, RefusesWhatTheStudyDoesNotTakeAndSaysWhichDo) {
+  EXPECT_THAT(refusal({"summary", "run.h5", "--ranks", "0"}), HasSubstr("summary takes no --ranks; taken by spread"));
+  EXPECT_THAT(refusal({"network", "run.h5", "--op", "Send"}), HasSubstr("network takes no --op; taken by spread"));
+  EXPECT_THAT(refusal({"network", "run.h5", "--steps", "3"}), HasSubstr("network takes no --steps"));
+  EXPECT_THAT(refusal({"network", "--all", "run.h5"}), HasSubstr("takes no --all; taken by summary, env"));
+  EXPECT_THAT(refusal({"network", "--by", "rank", "run.h5"}), HasSubstr("network takes no --by"));
 }
 
-TEST(StudyOptions, ListsAllFindingsInASummaryOnly) {
+TEST(StudyOptions, ListsAllInSummaryAndEnv) {
   EXPECT_TRUE(parse_options({"summary", "--all", "run.h5"})->filters.lists_all);
-  EXPECT_THAT(refusal({"network", "--all", "run.h5"}), HasSubstr("takes no --all; summary and env do"));
   EXPECT_TRUE(parse_options({"env", "--all", "run.h5"})->filters.lists_all);
   EXPECT_FALSE(parse_options({"env", "run.h5"})->filters.is_for_programs);
   EXPECT_TRUE(parse_options({"env", "run.h5", "--format", "csv"})->filters.is_for_programs);
-  EXPECT_EQ(refusal({"spread", "--all", "run.h5"}),
-            "spread has nothing more to show and takes no --all; summary and env do");
+}
+
+TEST(StudyOptions, ReadsWhatAFailureIs) {
+  EXPECT_EQ(parse_options({"spread", "run.h5", "--fail-on", "warning"})->fail_on, Finding::kWarning);
+  EXPECT_EQ(parse_options({"spread", "run.h5"})->fail_on, std::nullopt);
+  EXPECT_THAT(refusal({"spread", "run.h5", "--fail-on", "all"}), HasSubstr("\"all\" is neither warning nor critical"));
 }
 
 TEST(StudyOptions, PrintsHelpVersionAndDefinitions) {

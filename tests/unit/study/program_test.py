@@ -11,6 +11,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import h5py
+import numpy as np
+import pandas
+
 WRITE_SAMPLE, JAXPROF_STUDY = sys.argv.pop(1), sys.argv.pop(1)
 
 
@@ -56,6 +60,45 @@ class Program(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
         self.assertTrue(out.read_text().startswith("op,dtype,"))
         self.assertIn("/nonexistent/x", self.refused(5, "spread", self.path, "--out", "/nonexistent/x"))
+
+    def test_saves_its_table_beside_the_run_file(self):
+        before = Path(self.path).read_bytes()
+        for name in ("spread", "summary", "spread"):
+            self.assertEqual(self.study(name, self.path, "--save").returncode, 0)
+        self.assertEqual(Path(self.path).read_bytes(), before)
+        side_file = Path(self.folder.name) / "run.analysis.h5"
+        rows = json.loads(self.study("spread", self.path, "--format", "json").stdout)["rows"]
+        with h5py.File(side_file) as saved:
+            self.assertEqual(sorted(saved), ["spread", "summary"])
+            table = saved["spread"]
+            self.assertEqual(list(table.dtype.names), list(rows[0]))
+            self.assertEqual(table.attrs["parameter.run_file"], self.path)
+            self.assertIn("call", table.attrs["verdict"])
+            for name in table.dtype.names:
+                for value, row in zip(table[name], rows, strict=True):
+                    expected = row[name]
+                    if isinstance(expected, str):
+                        self.assertEqual(value.decode(), expected)
+                    elif expected is None:
+                        self.assertTrue(value == b"" or np.isnan(value) or value == -2**63)
+                    else:
+                        self.assertEqual(value, expected)
+        frame = pandas.read_hdf(side_file, "spread")
+        self.assertEqual(list(frame["count"]), [row["count"] for row in rows])
+
+    def test_leaves_a_foreign_file_in_the_place_of_its_side_file_alone(self):
+        side_file = Path(self.folder.name) / "run.analysis.h5"
+        side_file.write_text("mine")
+        self.assertIn("is there and no file of saved tables", self.refused(5, "spread", self.path, "--save"))
+        self.assertEqual(side_file.read_text(), "mine")
+        self.assertEqual(list(Path(self.folder.name).glob("*.part")), [])
+
+    def test_cuts_rows_and_says_so(self):
+        rows = json.loads(self.study("spread", self.path, "--format", "json").stdout)["rows"]
+        cut = json.loads(self.study("spread", self.path, "--format", "json", "--top", "1").stdout)
+        self.assertEqual(cut["rows"], rows[:1])
+        if len(rows) > 1:
+            self.assertIn(f"1 of {len(rows)} rows; --top 0 shows all", cut["notes"])
 
     def test_says_on_stderr_why_csv_is_empty(self):
         result = self.study("spread", self.path, "--format", "csv", "--op", "Reduce")

@@ -172,7 +172,9 @@ TEST(Spread, KeepsInstancesThatLackAMemberOrShareAKernelOutOfTheBandwidth) {
 }
 
 TEST(Spread, CountsAnInstancesMembersEvenIfTheirRanksAreNotAskedFor) {
-  const Table table = spread(run_of({{{.gpu_ns = 100}}, {{.gpu_ns = 50}}}), {.op = {}, .ranks = "0"});
+  StudyOptions options;
+  options.ranks = "0";
+  const Table table = spread(run_of({{{.gpu_ns = 100}}, {{.gpu_ns = 50}}}), options);
   EXPECT_EQ(whole(table, 0, "count"), 1);
   EXPECT_EQ(whole(table, 0, "min_ns"), 100);
   EXPECT_DOUBLE_EQ(real(table, 0, "algbw_gb_per_s"), 1024.0 / 50);
@@ -196,16 +198,19 @@ TEST(Spread, HasNoTimeForACallThatNeverReturned) {
 }
 
 TEST(Spread, FiltersByOperation) {
-  const Table table =
-      spread(run_of({{{.coll = Coll::kAllReduce}, {.coll = Coll::kBroadcast}}}), {.op = Coll::kBroadcast, .ranks = ""});
+  StudyOptions options;
+  options.op = Coll::kBroadcast;
+  const Table table = spread(run_of({{{.coll = Coll::kAllReduce}, {.coll = Coll::kBroadcast}}}), options);
   ASSERT_EQ(table.rows.size(), 1U);
   EXPECT_EQ(text(table, 0, "op"), "Broadcast");
 }
 
 TEST(Spread, SaysWhyItIsEmpty) {
   EXPECT_THAT(spread(run_of({{}}), {}).empty_reason, HasSubstr("has no NCCL calls"));
-  EXPECT_THAT(spread(run_of({{{}}}), {.op = Coll::kReduce, .ranks = "3"}).empty_reason,
-              HasSubstr("--op Reduce --ranks 3"));
+  StudyOptions options;
+  options.op = Coll::kReduce;
+  options.ranks = "3";
+  EXPECT_THAT(spread(run_of({{{}}}), options).empty_reason, HasSubstr("--op Reduce --ranks 3"));
 }
 
 TEST(Spread, TakesMissingCommunicatorsAndSizes) {
