@@ -53,6 +53,13 @@ std::string kernel_name(NcclFunction function) {
 
 }  // namespace
 
+std::array<std::uint8_t, 16> uuid_of(const RunPlan& plan, std::uint32_t rank) {
+  const std::uint64_t words[] = {test::mix(plan.seed, rank), test::mix(plan.seed ^ 1, rank)};
+  std::array<std::uint8_t, 16> uuid{};
+  std::memcpy(uuid.data(), words, uuid.size());
+  return uuid;
+}
+
 GpuWriter::GpuWriter(const Run& run, std::uint32_t rank, SpoolFile* spool)
     : run_(run), rank_(rank), spool_(*spool), random_(test::mix(run.plan().seed ^ 0x9a4c, rank)) {}
 
@@ -71,9 +78,9 @@ void GpuWriter::register_gpu() {
   collector.library = spool_.string("/usr/local/cuda/lib64/libcupti.so.13");
   spool_.state(spool::StateKind::kGpuCollector, collector);
   spool::GpuDeviceState device{};
-  device.name = spool_.string("NVIDIA H100 80GB HBM3");
-  const std::uint64_t uuid[] = {test::mix(run_.plan().seed, rank_), test::mix(run_.plan().seed ^ 1, rank_)};
-  std::memcpy(device.uuid, uuid, sizeof device.uuid);
+  device.name = spool_.string(kGpuName);
+  const auto uuid = uuid_of(run_.plan(), rank_);
+  std::memcpy(device.uuid, uuid.data(), sizeof device.uuid);
   device.capability = 90;
   device.processors = 132;
   device.memory_bytes = std::uint64_t{80} << 30;

@@ -2,6 +2,7 @@
 // and the CUDA call of each, in the order in which CUPTI tells them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ namespace jaxprof::synthetic {
 
 // The program is this far ahead of its GPU.
 inline constexpr std::int64_t kLeadNs = 60'000;
+
+inline constexpr const char* kGpuName = "NVIDIA H100 80GB HBM3";
+std::array<std::uint8_t, 16> uuid_of(const RunPlan& plan, std::uint32_t rank);
 
 class GpuWriter {
  public:

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/simulator/sim_random.h"
+#include "tests/synthetic/node_counters.h"
 #include "tests/synthetic/run_records.h"
 #include "tests/unit/rundir/node_spool.h"
 
@@ -37,12 +38,15 @@ class Observer {
   }
 
   void write(const std::string& state_directory) && {
-    spool_.clock_service("tsc", node_ == 0, stamp(kFirstBurstNs));
+    const std::vector<std::uint32_t> nodes = observed_nodes(run_.plan());
+    spool_.clock_service("tsc", node_ == nodes.front(), stamp(kFirstBurstNs));
     read_clocks();
     // The reference, and the next node.
-    std::set<std::uint32_t> peers{0, (node_ + 1) % run_.plan().node_count()};
+    const auto next = std::upper_bound(nodes.begin(), nodes.end(), node_);
+    std::set<std::uint32_t> peers{nodes.front(), next != nodes.end() ? *next : nodes.front()};
     peers.erase(node_);
-    for (const std::uint32_t peer : peers) ask(peer);
+    for (const std::uint32_t peer : peers) ask(peer, peer == nodes.front());
+    if (run_.plan().has_counters) write_counters(run_, node_, kFirstBurstNs, end_ns_, &spool_);
     spool_.write(state_directory);
   }
 
@@ -69,10 +73,10 @@ class Observer {
     }
   }
 
-  void ask(std::uint32_t peer) {
+  void ask(std::uint32_t peer, bool is_reference) {
     spool::ClockPeerState state{};
     state.peer = peer;
-    state.is_reference = peer == 0 ? 1 : 0;
+    state.is_reference = is_reference ? 1 : 0;
     state.host = spool_.string(host_of(peer));
     state.boot_id = spool_.string(boot_id_of(run_.plan(), peer));
     state.network_namespace = peer;
@@ -117,6 +121,16 @@ class Observer {
 };
 
 }  // namespace
+
+std::vector<std::uint32_t> observed_nodes(const RunPlan& plan) {
+  std::vector<std::uint32_t> nodes;
+  for (std::uint32_t rank = 0; rank < plan.processes; ++rank) {
+    const bool is_traced = !plan.training || plan.training->is_traced(rank);
+    const std::uint32_t node = plan.node_of(rank);
+    if (is_traced && (nodes.empty() || nodes.back() != node)) nodes.push_back(node);
+  }
+  return nodes;
+}
 
 void write_node_spool(const Run& run, std::uint32_t node, std::int64_t end_ns, const std::string& state_directory) {
   Observer(run, node, end_ns).write(state_directory);

@@ -24,6 +24,7 @@ struct TrainingWords {
   bool is_training = false;
   double step_us = to_us(TrainingPlan{}.step_ns);
   double jitter_us = to_us(TrainingPlan{}.jitter_ns);
+  double counter_us = to_us(RunPlan{}.counter_period_ns);
   TrainingComms comms = TrainingComms::kWorld;
   std::string ranks;
   std::vector<std::string> slowdowns;
@@ -33,6 +34,7 @@ struct TrainingWords {
         app->add_flag("--training", is_training, "a training job of --steps steps whose ranks wait for each other");
     app->add_option("--step-us", step_us, "kernels of a rank in a step")->needs(flag)->capture_default_str();
     app->add_option("--jitter-us", jitter_us, "within this sound ranks come")->needs(flag)->capture_default_str();
+    app->add_option("--counter-us", counter_us, "from one sample to the next")->needs(flag)->capture_default_str();
     app->add_option("--comms", comms, "all ranks; nodes and all ranks; nodes, and ranks of one place on their nodes")
         ->needs(flag)
         ->transform(CLI::CheckedTransformer(std::map<std::string, TrainingComms>{
@@ -59,6 +61,7 @@ struct TrainingWords {
       training.slowdowns.push_back(*slowdown);
     }
     plan->has_api = true;
+    plan->counter_period_ns = to_ns(counter_us);
     plan->training = std::move(training);
     return {};
   }

@@ -6,6 +6,7 @@
 namespace jaxprof::synthetic {
 namespace {
 
+constexpr std::int64_t kShortestPeriodNs = 1'000'000;
 constexpr std::int64_t kShortestStepNs = 200'000;
 
 bool has_place(const RunPlan& plan, const Slowdown& slowdown) {
@@ -55,6 +56,8 @@ Status check(const RunPlan& plan) {
     return fail(ErrorCode::kUsage, "--nccl needs two processes: a communicator of one has nobody to call");
   }
   if (plan.has_counters && !plan.training) return fail(ErrorCode::kUsage, "--counters are of a --training");
+  if (plan.counter_period_ns < kShortestPeriodNs)
+    return fail(ErrorCode::kUsage, "samples come once a millisecond at most");
   if (plan.crooked_ns != 0 && plan.crooked_node >= plan.node_count()) {
     return fail(ErrorCode::kUsage, "there is no node " + std::to_string(plan.crooked_node));
   }

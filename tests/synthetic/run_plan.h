@@ -31,7 +31,8 @@ struct RunPlan {
   std::vector<Fault> faults;
   // A training job instead, whose size its steps tell: no kernels, calls and ranges of the above.
   std::optional<TrainingPlan> training;
-  bool has_counters = false;  // of ports and GPUs; a training job has them
+  bool has_counters = false;  // of ports and GPUs, of a training job
+  std::int64_t counter_period_ns = 100'000'000;
   // What probes between nodes take at least, one way, and how much longer those to a node take than those from it.
   std::int64_t probe_way_ns = 5'000;
   std::uint32_t crooked_node = 0;

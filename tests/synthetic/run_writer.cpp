@@ -99,7 +99,7 @@ Result<RunTruth> write_run(const Run& run, const std::string& directory, unsigne
   if (failure) return tl::unexpected(*failure);
   if (run.course() != nullptr) count_training(run, &truth);
   if (run.plan().has_observers()) {
-    for (std::uint32_t node = 0; node < run.plan().node_count(); ++node) {
+    for (const std::uint32_t node : observed_nodes(run.plan())) {
       write_node_spool(run, node, end_ns, state_directory);
     }
   }
