@@ -70,4 +70,16 @@ std::optional<HighestIndex> highest_index(const ColumnSpec<T>& spec, std::span<c
 // "row 3 points to index of /comms 7 of 2"
 std::string bad_index(std::string_view unit, HighestIndex bad, std::uint64_t limit);
 
+// Of rows from `first` on of the column at `path`. kInputUnreadable names the row that points outside of its table.
+template <typename T>
+Status check_indices(const ColumnSpec<T>& spec, const std::string& path, std::span<const T> column, std::uint64_t first,
+                     const TableRows& limits) {
+  const auto limit = limits.find(target_of(spec.unit));
+  if (limit == limits.end()) return {};
+  const auto highest = highest_index(spec, column);
+  if (!highest || highest->index < limit->second) return {};
+  const HighestIndex bad{highest->index, first + highest->row};
+  return fail(ErrorCode::kInputUnreadable, path + ": " + bad_index(spec.unit, bad, limit->second));
+}
+
 }  // namespace jaxprof::runfile

@@ -4,9 +4,10 @@
 
 #include <libdeflate.h>
 
-#include <array>
 #include <cstring>
 #include <new>
+
+#include "merge/runfile/byte_planes.h"
 
 namespace jaxprof::runfile {
 namespace {
@@ -20,58 +21,10 @@ bool is_constant(std::span<const std::byte> elements, std::size_t element_bytes)
   return std::memcmp(elements.data(), elements.data() + element_bytes, elements.size() - element_bytes) == 0;
 }
 
-// 16 bytes in a register of any processor that has them; the compiler knows how.
-using Vector = std::uint8_t __attribute__((vector_size(16)));
-constexpr std::size_t kLanes = sizeof(Vector);
-
-Vector interleaved_low(Vector a, Vector b) {
-  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-}
-Vector interleaved_high(Vector a, Vector b) {
-  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-}
-
-// Interleaving the two halves of 16 elements moves the highest bit of a byte's position to the lowest place; four times
-// that, and the position is (byte, element) instead of (element, byte).
-template <std::size_t kElementBytes>
-void transpose(const std::byte* in, std::byte* out, std::size_t plane_bytes) {
-  std::array<Vector, kElementBytes> rows;
-  std::memcpy(rows.data(), in, sizeof rows);
-  for (int turn = 0; turn < 4; ++turn) {
-    std::array<Vector, kElementBytes> next;
-    for (std::size_t i = 0; i < kElementBytes / 2; ++i) {
-      next[2 * i] = interleaved_low(rows[i], rows[i + kElementBytes / 2]);
-      next[2 * i + 1] = interleaved_high(rows[i], rows[i + kElementBytes / 2]);
-    }
-    rows = next;
-  }
-  for (std::size_t k = 0; k < kElementBytes; ++k) std::memcpy(out + k * plane_bytes, &rows[k], kLanes);
-}
-
-// The first element that is not shuffled: there are less than 16 left.
-template <std::size_t kElementBytes>
-std::size_t shuffle_vectors(const std::byte* in, std::size_t n, std::byte* out) {
-  std::size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) transpose<kElementBytes>(in + i * kElementBytes, out + i, n);
-  return i;
-}
-
-void shuffle(std::span<const std::byte> elements, std::size_t element_bytes, Bytes& out) {
-  const std::size_t n = elements.size() / element_bytes;
-  out.resize(n * element_bytes);
-  std::size_t first = 0;
-  if (element_bytes == 2) first = shuffle_vectors<2>(elements.data(), n, out.data());
-  if (element_bytes == 4) first = shuffle_vectors<4>(elements.data(), n, out.data());
-  if (element_bytes == 8) first = shuffle_vectors<8>(elements.data(), n, out.data());
-  for (std::size_t i = first; i < n; ++i) {
-    for (std::size_t k = 0; k < element_bytes; ++k) out[k * n + i] = elements[i * element_bytes + k];
-  }
-}
-
 }  // namespace
 
 Bytes shuffled(std::span<const std::byte> elements, std::size_t element_bytes) {
-  Bytes out;
+  Bytes out(elements.size());
   shuffle(elements, element_bytes, out);
   return out;
 }
@@ -98,6 +51,7 @@ std::span<const std::byte> ChunkEncoder::encode(std::span<const std::byte> eleme
 
 std::span<const std::byte> ChunkEncoder::compress(std::span<const std::byte> elements, std::size_t element_bytes) {
   if (element_bytes > 1) {
+    shuffled_.resize(elements.size());
     shuffle(elements, element_bytes, shuffled_);
     elements = shuffled_;
   }

@@ -24,6 +24,8 @@ class DatasetReader {
 
   std::uint64_t rows() const { return rows_; }
   hid_t type() const { return type_.get(); }
+  hid_t id() const { return dataset_.get(); }
+  const std::string& path() const { return path_; }
   Status check(hid_t wanted) const;
   // Rows [first, first + count) as `memory_type` into `out`; the range must lie inside rows().
   Status read(std::uint64_t first, std::uint64_t count, hid_t memory_type, void* out) const;

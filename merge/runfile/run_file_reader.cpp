@@ -12,11 +12,13 @@
 #include "agent/base/unique_fd.h"
 #include "merge/runfile/attributes.h"
 #include "merge/runfile/check.h"
+#include "merge/runfile/chunk_places.h"
 #include "merge/runfile/compound_table.h"
 #include "merge/runfile/counter_reader.h"
 #include "merge/runfile/dataset_reader.h"
 #include "merge/runfile/hdf5_session.h"
 #include "merge/runfile/table_rows.h"
+#include "merge/runfile/table_scan.h"
 
 namespace jaxprof::runfile {
 
@@ -45,6 +47,12 @@ struct RunFileReader::State {
   Result<TableRows> measured();
   template <typename Table>
   Status read_rows(Table& table, std::uint64_t first, std::uint64_t count, const IsWanted& is_wanted);
+  template <typename T>
+  Result<std::optional<ChunkPlaces>> find_column(const std::string& name, std::uint64_t n_rows);
+  template <typename Table>
+  Result<std::optional<std::vector<ScannedColumn>>> find_columns(std::uint64_t n_rows, const IsWanted& is_wanted);
+  template <typename Table>
+  Status scan_rows(const IsWanted& is_wanted, unsigned n_threads, const typename TableScan<Table>::Take& take);
 };
 
 namespace {
@@ -315,14 +323,67 @@ Status RunFileReader::State::read_rows(Table& table, std::uint64_t first, std::u
     status = find_dataset(file.get(), name, datasets).and_then([&](const DatasetReader* dataset) {
       return read_values(*dataset, name, values, first, count, column.missing);
     });
-    if (!status) return;
-    const auto highest = highest_index(column, std::span<const T>(values));
-    const auto target = limits->find(target_of(column.unit));
-    if (!highest || target == limits->end() || highest->index < target->second) return;
-    const HighestIndex bad{highest->index, first + highest->row};
-    status = unreadable(name + ": " + bad_index(column.unit, bad, target->second));
+    if (status) status = check_indices(column, name, std::span<const T>(values), first, *limits);
   });
   return status;
+}
+
+// Where the chunks of one column lie; nothing where only HDF5 can read it.
+template <typename T>
+Result<std::optional<ChunkPlaces>> RunFileReader::State::find_column(const std::string& name, std::uint64_t n_rows) {
+  const auto dataset = find_dataset(file.get(), name, datasets);
+  if (!dataset) return tl::unexpected(dataset.error());
+  if ((*dataset)->rows() != n_rows) {
+    return unreadable(name + ": " + std::to_string((*dataset)->rows()) + " rows where its table has " +
+                      std::to_string(n_rows));
+  }
+  const Handle type = memory_type<T>();
+  if (auto same = (*dataset)->check(type.get()); !same) return tl::unexpected(std::move(same.error()));
+  return find_chunks(**dataset, type.get());
+}
+
+// The same of all wanted columns.
+template <typename Table>
+Result<std::optional<std::vector<ScannedColumn>>> RunFileReader::State::find_columns(std::uint64_t n_rows,
+                                                                                     const IsWanted& is_wanted) {
+  std::vector<ScannedColumn> columns;
+  bool is_plain = true;
+  Status status;
+  const Table table;
+  for_each_column(table, [&]<typename T>(const ColumnSpec<T>& spec, const std::vector<T>&) {
+    const std::string name = std::string(spec_of(table).path) + "/" + spec.name;
+    ScannedColumn& column = columns.emplace_back(name, is_wanted(name), std::nullopt);
+    if (!status || !column.is_wanted || source().lacks(name)) return;
+    status = find_column<T>(name, n_rows).map([&](std::optional<ChunkPlaces>&& places) {
+      is_plain = is_plain && places.has_value();
+      column.places = std::move(places);
+    });
+  });
+  if (!status) return tl::unexpected(std::move(status.error()));
+  if (!is_plain) return std::nullopt;
+  return columns;
+}
+
+template <typename Table>
+Status RunFileReader::State::scan_rows(const IsWanted& is_wanted, unsigned n_threads,
+                                       const typename TableScan<Table>::Take& take) {
+  const auto limits = measured();
+  if (!limits) return tl::unexpected(limits.error());
+  const auto n_rows = measure_rows(source(), Table{});
+  if (!n_rows) return tl::unexpected(n_rows.error());
+  const auto columns = find_columns<Table>(*n_rows, is_wanted);
+  if (!columns) return tl::unexpected(columns.error());
+  void* fd = nullptr;
+  if (*columns && H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &fd) >= 0) {
+    return TableScan<Table>(*static_cast<const int*>(fd), **columns, *n_rows, *limits).run(n_threads, take);
+  }
+  Table stretch;
+  for (std::uint64_t first = 0; first < *n_rows; first += kChunkRows) {
+    const auto read = read_rows(stretch, first, std::min<std::uint64_t>(kChunkRows, *n_rows - first), is_wanted);
+    if (!read) return read;
+    take(stretch, first);
+  }
+  return {};
 }
 
 template <typename Table>
@@ -338,6 +399,15 @@ Status RunFileReader::read_rows(Table& table, std::uint64_t first, std::uint64_t
                                 const IsWanted& is_wanted) const {
   prepare_hdf5();
   return state_->read_rows(table, first, count, is_wanted).map_error([this](Error&& error) {
+    return std::move(error).wrap(state_->path);
+  });
+}
+
+template <typename Table>
+Status RunFileReader::scan_rows(const IsWanted& is_wanted, unsigned n_threads,
+                                const std::function<void(const Table& rows, std::uint64_t first)>& take) const {
+  prepare_hdf5();
+  return state_->scan_rows<Table>(is_wanted, n_threads, take).map_error([this](Error&& error) {
     return std::move(error).wrap(state_->path);
   });
 }
@@ -371,5 +441,16 @@ template Status RunFileReader::read_rows(StepTable&, std::uint64_t, std::uint64_
 template Status RunFileReader::read_rows(CollectiveTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
 template Status RunFileReader::read_rows(CollectiveMemberTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
 template Status RunFileReader::read_rows(TransferTable&, std::uint64_t, std::uint64_t, const IsWanted&) const;
+
+template <typename Table>
+using Take = std::function<void(const Table& rows, std::uint64_t first)>;
+
+template Status RunFileReader::scan_rows(const IsWanted&, unsigned, const Take<NvtxTable>&) const;
+template Status RunFileReader::scan_rows(const IsWanted&, unsigned, const Take<NcclTable>&) const;
+template Status RunFileReader::scan_rows(const IsWanted&, unsigned, const Take<KernelTable>&) const;
+template Status RunFileReader::scan_rows(const IsWanted&, unsigned, const Take<MemopTable>&) const;
+template Status RunFileReader::scan_rows(const IsWanted&, unsigned, const Take<ApiTable>&) const;
+template Status RunFileReader::scan_rows(const IsWanted&, unsigned, const Take<GraphTable>&) const;
+template Status RunFileReader::scan_rows(const IsWanted&, unsigned, const Take<CollectiveTable>&) const;
 
 }  // namespace jaxprof::runfile

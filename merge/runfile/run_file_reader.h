@@ -39,6 +39,12 @@ class RunFileReader {
   // chunk, as datasets stay open and the last chunk of each is kept.
   template <typename Table>
   Status read_rows(Table& table, std::uint64_t first, std::uint64_t count, const IsWanted& is_wanted) const;
+  // Every row of a table's wanted columns, in stretches of at most kChunkRows that cover the table once: for counting,
+  // in the memory of a few chunks a thread. `take` is called by up to `n_threads` threads, at the same time and in any
+  // order; of a file that only HDF5 can read (repacked, say), by the caller's alone.
+  template <typename Table>
+  Status scan_rows(const IsWanted& is_wanted, unsigned n_threads,
+                   const std::function<void(const Table& rows, std::uint64_t first)>& take) const;
 
  private:
   struct State;
