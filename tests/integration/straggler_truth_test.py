@@ -13,7 +13,7 @@ import unittest
 import straggler_scenarios
 from run_tools import FolderCase
 from arrival_split import COMPUTE, COPY, HOST, OTHER, ArrivalSplit, port_gains, sm_clocks  # before numpy
-from straggler_scenarios import N_RANKS, N_STEPS, SCENARIOS
+from straggler_scenarios import INCOMPLETE, N_NODES, N_RANKS, N_STEPS, SCENARIOS, WITH_COUNTERS
 
 import numpy as np
 
@@ -22,8 +22,6 @@ N_SEEDS = int(os.environ.get("JAXPROF_STRAGGLER_SEEDS", "2"))
 NOISE_SHARE = 0.01
 ROUNDING_NS = 100
 SHARE = 0.8  # of the excess, for a cause to be named
-# Where no instance has all its members, and none can be judged.
-INCOMPLETE = ("missing_rank", "one_traced")
 
 
 def look_at(job):
@@ -33,7 +31,7 @@ def look_at(job):
     try:
         return [f"{name} {seed}: {fault}" for fault in Look(run).faults()]
     finally:
-        shutil.rmtree(run.run_file.with_suffix(""))
+        shutil.rmtree(run.directory)
         run.run_file.unlink()
 
 
@@ -41,13 +39,13 @@ class Look:
     def __init__(self, run):
         self.run = run
         self.split = ArrivalSplit(run.run_file, N_RANKS, N_STEPS)
-        self.truth = run.truth["training"]
+        self.truth = run.training
 
     def faults(self):
         yield from self.waits()
         yield from self.causes()
         yield from self.transfers()
-        if "--counters" in self.run.scenario.options:
+        if self.run.name in WITH_COUNTERS:
             yield from self.ports()
             yield from self.clocks()
 
@@ -72,11 +70,11 @@ class Look:
 
     def incomplete_steps(self):
         """Before its first call a rank has no begin of a segment; what a lost call did is in the next one's segment."""
-        return (0, N_STEPS // 2, N_STEPS // 2 + 1) if self.run.name == "lost_call" else (0,)
+        return (0, N_STEPS // 2, N_STEPS // 2 + 1) if self.run.name == "lost-call" else (0,)
 
     def causes(self):
         """In each step the rank that was slowed has the excess, and what slowed it has the most of it."""
-        noise_ns = NOISE_SHARE * self.run.step_ns
+        noise_ns = NOISE_SHARE * self.truth["step_ns"]
         causes = {cause: self.split.excess_ns(cause) for cause in (HOST, COMPUTE, COPY, OTHER)}
         total = sum(causes.values())
         n_judged = n_right = 0
@@ -120,7 +118,7 @@ class Look:
                 yield f"port {port} moved {words / usual:.2f} of what others did"
             if bool(gains[port]["out_of_sequence"]) != (port in slow):
                 yield f"port {port} has {gains[port]['out_of_sequence']} packets out of sequence"
-        by_node = [sum(words for (node, _), words in moved.items() if node == n) for n in range(straggler_scenarios.N_NODES)]
+        by_node = [sum(words for (node, _), words in moved.items() if node == n) for n in range(N_NODES)]
         n = N_RANKS
         of_units = sum(unit["bytes"] for unit in self.truth["units"]) * 2 * (n - 1) / n * N_STEPS / 4
         if np.abs(np.array(by_node) / of_units - 1).max() > 0.001:

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "agent/base/parse_number.h"
+#include "tests/synthetic/scenario.h"
 
 namespace jaxprof::synthetic {
 namespace {
@@ -105,6 +106,22 @@ Status take_faults(const std::vector<std::string>& faults, RunPlan* plan) {
   return {};
 }
 
+std::string scenario_words() {
+  std::string words;
+  for (const Scenario& scenario : scenarios()) {
+    words += (words.empty() ? "" : "\n") + std::string(scenario.name) + ": " + scenario.what;
+  }
+  return words;
+}
+
+Result<Options> take_scenario(const std::string& name, Options options) {
+  auto plan = scenario_plan(name, options.plan.seed);
+  if (!plan) return tl::unexpected(plan.error());
+  options.plan = std::move(*plan);
+  options.threads = std::max(1U, options.threads);
+  return options;
+}
+
 }  // namespace
 
 Result<Options> parse_options(std::vector<std::string> arguments) {
@@ -115,6 +132,7 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   std::uint32_t nodes = 0;
   double probe_us = to_us(plan.probe_way_ns);
   std::string crooked;
+  std::string scenario;
   TrainingWords training;
   CLI::App app("Writes the run directory of a training job that never ran, and prints what is in it as JSON.",
                "synthetic_run");
@@ -126,6 +144,8 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   training.add_to(&app);
   app.add_option("--probe-us", probe_us, "a probe's way from one node to another, at least")->capture_default_str();
   app.add_option("--crooked", crooked, "NODE:MICROSECONDS: probes to that node take so much longer than those from it");
+  app.add_option("--scenario", scenario,
+                 "instead of all others but --seed: a training job with a known straggler\n" + scenario_words());
   app.add_option("--fault", faults,
                  "late:RANK:MICROSECONDS, or KIND:RANK with missing, torn, duplicate, swap, reorder, skip, lose,\n"
                  "late-step; may be repeated");
@@ -139,6 +159,7 @@ Result<Options> parse_options(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     return fail(ErrorCode::kUsage, std::string(error.what()) + " (--help lists the options)");
   }
+  if (!scenario.empty()) return take_scenario(scenario, std::move(options));
   if (nodes > 0) plan.ranks_per_node = (plan.processes + nodes - 1) / nodes;
   plan.probe_way_ns = to_ns(probe_us);
   options.threads = std::max(1U, options.threads);

@@ -139,6 +139,7 @@ std::string training_json(const Run& run) {
   for (std::uint32_t rank = 0; rank < run.plan().processes; ++rank) {
     if (has_spool(run, rank)) n_recorded += run.course()->steps() - first_recorded_step(run, rank);
   }
+  json["step_ns"] = run.plan().training->step_ns;
   json["units"] = std::move(units);
   json["memops"] = n_copies * n_recorded;
   json["wait_ns"] = truth.wait_ns;
