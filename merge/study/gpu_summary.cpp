@@ -17,10 +17,6 @@ namespace {
 
 using namespace jaxprof::runfile;
 
-std::int64_t rows_of(const std::vector<std::uint16_t>& flags) {
-  return static_cast<std::int64_t>(flags.size());
-}
-
 void add_devices(Sections& out, const RunTables& run) {
   std::map<std::string, std::int64_t> by_name;
   for (const StringId name : run.devices.name) {
@@ -63,29 +59,21 @@ void add_modes(Sections& out, const RunTables& run) {
   }
 }
 
-void add_flaw(Sections& out, const RunTables& run, std::uint16_t flag, const char* item) {
-  const auto in = [flag](const std::vector<std::uint16_t>& flags) {
-    return std::count_if(flags.begin(), flags.end(), [flag](std::uint16_t f) { return (f & flag) != 0; });
-  };
-  out.count(item, in(run.kernels.flags) + in(run.memops.flags) + in(run.api.flags) + in(run.graphs.flags));
-}
-
 }  // namespace
 
-void add_gpus(Sections& out, const RunTables& run) {
+void add_gpus(Sections& out, const RunTables& run, const EventCounts& counts) {
   out.begin("gpus");
   add_devices(out, run);
   add_modes(out, run);
-  out.count("kernels", rows_of(run.kernels.flags));
-  out.count("kernels in CUDA graphs", std::count_if(run.kernels.graph_node.begin(), run.kernels.graph_node.end(),
-                                                    [](std::uint64_t node) { return node != kNoRow; }));
-  out.count("copies and sets", rows_of(run.memops.flags));
-  out.count("API calls", rows_of(run.api.flags));
-  out.count("whole graphs", rows_of(run.graphs.flags));
-  add_flaw(out, run, kWorkNoTime, "without time");
-  add_flaw(out, run, kWorkEndFirst, "end before start");
-  add_flaw(out, run, kWorkBeforeLaunch, "start before launch");
-  add_flaw(out, run, kWorkOutside, "outside of every window");
+  out.count("kernels", counts.n_kernels);
+  out.count("kernels in CUDA graphs", counts.n_kernels_in_graphs);
+  out.count("copies and sets", counts.n_memops);
+  out.count("API calls", counts.n_api);
+  out.count("whole graphs", counts.n_graphs);
+  out.count("without time", counts.n_with_flaw(kWorkNoTime));
+  out.count("end before start", counts.n_with_flaw(kWorkEndFirst));
+  out.count("start before launch", counts.n_with_flaw(kWorkBeforeLaunch));
+  out.count("outside of every window", counts.n_with_flaw(kWorkOutside));
   double residual_ns = -1;
   for (const double own_ns : run.processes.gpu_clock_residual_ns) {
     if (!std::isnan(own_ns)) residual_ns = std::max(residual_ns, own_ns);

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "merge/runfile/run_tables.h"
+#include "merge/study/event_counts.h"
 #include "merge/study/sections.h"
 
 namespace jaxprof::study {
 
-// Needs /job/*, the `flags` of /events/kernels, memops, api and graphs, and /events/kernels/graph_node.
-void add_gpus(Sections& out, const runfile::RunTables& run);
+// Needs /job/*; `counts` are of the same run.
+void add_gpus(Sections& out, const runfile::RunTables& run, const EventCounts& counts);
 
 }  // namespace jaxprof::study

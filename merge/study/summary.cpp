@@ -11,8 +11,8 @@
 
 #include "merge/clock/clock_words.h"
 #include "merge/runfile/rank_ranges.h"
-#include "merge/study/call_counts.h"
 #include "merge/study/env_summary.h"
+#include "merge/study/event_counts.h"
 #include "merge/study/gpu_summary.h"
 #include "merge/study/node_summary.h"
 #include "merge/study/sections.h"
@@ -103,28 +103,27 @@ void add_tasks(Sections& out, const RunTables& run) {
   out.count("spools without a footer", n_cut, n_cut > 0 ? "these processes were killed or are still running" : "");
 }
 
-void add_events(Sections& out, const RunTables& run, const CallCounts& counts) {
-  std::array<std::int64_t, EnumWords<NvtxKind>::words.size()> by_kind{};
-  for (const NvtxKind kind : run.nvtx.kind) {
-    if (static_cast<std::size_t>(kind) < by_kind.size()) ++by_kind[static_cast<std::size_t>(kind)];
-  }
+void add_events(Sections& out, const EventCounts& counts) {
+  const auto of_kind = [&counts](NvtxKind kind) { return counts.nvtx_by_kind[static_cast<std::size_t>(kind)]; };
   out.begin("events");
-  out.count("NVTX push/pop ranges", by_kind[0]);
-  out.count("NVTX start/end ranges", by_kind[1]);
-  out.count("NVTX marks", by_kind[2]);
-  out.count("NCCL calls", counts.n_calls);
-  for (const auto& [coll, n] : counts.by_operation) out.count("NCCL " + std::string(word(coll)), n);
-  out.count("NCCL parts of calls", counts.n_parts);
+  out.count("NVTX push/pop ranges", of_kind(NvtxKind::kPushPop));
+  out.count("NVTX start/end ranges", of_kind(NvtxKind::kStartEnd));
+  out.count("NVTX marks", of_kind(NvtxKind::kMark));
+  out.count("NCCL calls", counts.calls.n_calls);
+  for (const auto& [coll, n] : counts.calls.by_operation) out.count("NCCL " + std::string(word(coll)), n);
+  out.count("NCCL parts of calls", counts.calls.n_parts);
 }
 
 // Captured calls run when their graph is launched, as its replays.
-std::string why_without_kernel(const RunTables& run, const CallCounts& counts) {
-  if (run.kernels.flags.empty() && run.memops.flags.empty()) return "no GPU kernels were recorded";
-  if (counts.n_captured == 0) return "";
-  return fmt::format("{} of them captured into CUDA graphs: their replays are calls of their own", counts.n_captured);
+std::string why_without_kernel(const EventCounts& events) {
+  if (events.n_kernels == 0 && events.n_memops == 0) return "no GPU kernels were recorded";
+  if (events.calls.n_captured == 0) return "";
+  return fmt::format("{} of them captured into CUDA graphs: their replays are calls of their own",
+                     events.calls.n_captured);
 }
 
-void add_calls(Sections& out, const RunTables& run, const CallCounts& counts) {
+void add_calls(Sections& out, const EventCounts& events) {
+  const CallCounts& counts = events.calls;
   out.begin("calls");
   out.count("with kernel", counts.n_with_kernel,
             counts.n_without_time > 0 ? fmt::format("{} of them without its times", counts.n_without_time) : "");
@@ -137,7 +136,7 @@ void add_calls(Sections& out, const RunTables& run, const CallCounts& counts) {
     const auto n = counts.by_path.find(path);
     if (n != counts.by_path.end()) out.count("with kernel, " + std::string(word(path)), n->second, meaning);
   }
-  out.count("without kernel", counts.n_calls - counts.n_with_kernel, why_without_kernel(run, counts));
+  out.count("without kernel", counts.n_calls - counts.n_with_kernel, why_without_kernel(events));
   out.count("replays of CUDA graphs", counts.n_replays);
   out.count("grouped", counts.n_grouped);
   out.count("matched", counts.n_matched);
@@ -146,15 +145,11 @@ void add_calls(Sections& out, const RunTables& run, const CallCounts& counts) {
   for (const auto& [reason, n] : counts.unmatched) out.count("unmatched, " + reason, n);
 }
 
-void add_instances(Sections& out, const RunTables& run) {
-  const auto with = [&run](std::uint16_t flag) {
-    return std::count_if(run.collectives.flags.begin(), run.collectives.flags.end(),
-                         [flag](std::uint16_t flags) { return (flags & flag) != 0; });
-  };
-  const auto n = signed_count(run.collectives.flags.size());
+void add_instances(Sections& out, const EventCounts& counts) {
+  const auto with = [&counts](std::uint16_t flag) { return counts.n_instances_with(flag); };
   out.begin("instances");
-  out.count("instances", n);
-  out.count("with every member", n - with(kInstancePartial));
+  out.count("instances", counts.n_instances);
+  out.count("with every member", counts.n_instances - with(kInstancePartial));
   out.count("partial", with(kInstancePartial), with(kInstancePartial) > 0 ? "a member is not in this run file" : "");
   out.count("grouped", with(kInstanceGrouped));
   out.count("mismatch", with(kInstanceMismatch));
@@ -270,23 +265,13 @@ void add_unjoined_graphs(Sections& out, const RunTables& run) {
 
 bool summary_wants(std::string_view path) {
   const bool is_large = path.starts_with("/events/") || path.starts_with("/collectives/") ||
-                        path.starts_with("/nccl_work/") || path.starts_with("/launch_configs/") ||
-                        path.starts_with("/counters/") || path.starts_with("/clock/");
-  if (!is_large || node_summary_wants(path)) return true;
-  constexpr std::array<std::string_view, 19> kColumns = {"/events/nvtx/process_offset", "/events/nvtx/kind",
-                                                         "/events/nccl/process_offset", "/events/nccl/coll",
-                                                         "/events/nccl/parent",         "/events/nccl/gpu_dur_ns",
-                                                         "/events/nccl/group",          "/events/nccl/instance",
-                                                         "/events/nccl/comm",           "/events/nccl/seq",
-                                                         "/collectives/flags",          "/events/nccl/path",
-                                                         "/events/nccl/graph",          "/events/nccl/replay",
-                                                         "/events/kernels/flags",       "/events/memops/flags",
-                                                         "/events/api/flags",           "/events/kernels/graph_node",
-                                                         "/events/graphs/flags"};
-  return std::find(kColumns.begin(), kColumns.end(), path) != kColumns.end();
+                        path.starts_with("/nccl_work/") || path.starts_with("/transfers/") ||
+                        path.starts_with("/launch_configs/") || path.starts_with("/counters/") ||
+                        path.starts_with("/clock/");
+  return !is_large || node_summary_wants(path) || path == "/events/nccl/process_offset";
 }
 
-Table summary(const RunTables& run, const StudyOptions& options) {
+Table summary(const RunTables& run, const EventCounts& counts, const StudyOptions& options) {
   Table table;
   table.study = kSummary.name;
   table.columns = {{"section", "section"},
@@ -294,26 +279,35 @@ Table summary(const RunTables& run, const StudyOptions& options) {
                    {"value", "value", Unit::kUnitOfRow},
                    {"unit", "unit"},
                    {"detail", "detail"}};
-  const CallCounts counts = count_calls(run);
   table.verdict = verdict_of(run, counts);
   Sections out{table};
   add_job(out, run);
   add_tasks(out, run);
   add_environment(out, run);
-  add_events(out, run, counts);
+  add_events(out, counts);
   add_steps(out, run);
-  add_calls(out, run, counts);
+  add_calls(out, counts);
   add_unjoined_graphs(out, run);
-  add_gpus(out, run);
+  add_gpus(out, run, counts);
   add_gpu_clocks(out, run);
   add_network(out, run);
   add_windows(out, run);
-  add_instances(out, run);
+  add_instances(out, counts);
   add_communicators(out, run);
   add_losses(out, run, options.lists_all);
   add_time(out, run);
   add_clocks(out, run);
   return table;
+}
+
+Table summary(const RunTables& run, const StudyOptions& options) {
+  return summary(run, count_events(run), options);
+}
+
+Result<Table> summary_of_file(const StudyRun& run, const StudyOptions& options) {
+  const auto counts = count_events(run.reader, run.tables);
+  if (!counts) return tl::unexpected(counts.error());
+  return summary(run.tables, *counts, options);
 }
 
 }  // namespace jaxprof::study

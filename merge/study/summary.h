@@ -6,8 +6,11 @@
 
 namespace jaxprof::study {
 
+// No column of events: those are counted where they lie.
 bool summary_wants(std::string_view path);
 // Of the whole run, whatever the options.
+Result<Table> summary_of_file(const StudyRun& run, const StudyOptions& options);
+// The same of a run with all its columns in memory.
 Table summary(const runfile::RunTables& run, const StudyOptions& options = {});
 
 inline constexpr Study kSummary = {"summary",
@@ -50,6 +53,7 @@ It is of the whole run: --op and --ranks are for other studies.
 )",
                                    kTakesAll,
                                    summary_wants,
-                                   summary};
+                                   nullptr,
+                                   summary_of_file};
 
 }  // namespace jaxprof::study

@@ -75,17 +75,17 @@ std::string faults_of(const RunTables& run) {
 
 }  // namespace
 
-std::string verdict_of(const RunTables& run, const CallCounts& counts) {
+std::string verdict_of(const RunTables& run, const EventCounts& counts) {
   const auto is_profiled = [](TaskState state) { return state == TaskState::kProfiled; };
   const auto n_profiled = std::count_if(run.tasks.state.begin(), run.tasks.state.end(), is_profiled);
-  const auto n_partial = std::count_if(run.collectives.flags.begin(), run.collectives.flags.end(),
-                                       [](std::uint16_t flags) { return (flags & kInstancePartial) != 0; });
+  const std::int64_t n_partial = counts.n_instances_with(kInstancePartial);
   const std::string nothing = run.processes.process.empty() ? "no task recorded anything; " : "";
-  std::string text = faults_of(run) + nothing +
-                     fmt::format("{} of {} profiled on {}; {}, {} matched to {}", n_profiled,
-                                 plural(run.tasks.state.size(), "task"), plural(run.attributes.n_nodes, "node"),
-                                 plural(static_cast<std::uint64_t>(counts.n_calls), "NCCL call"), counts.n_matched,
-                                 plural(run.collectives.flags.size(), "instance"));
+  std::string text =
+      faults_of(run) + nothing +
+      fmt::format("{} of {} profiled on {}; {}, {} matched to {}", n_profiled, plural(run.tasks.state.size(), "task"),
+                  plural(run.attributes.n_nodes, "node"),
+                  plural(static_cast<std::uint64_t>(counts.calls.n_calls), "NCCL call"), counts.calls.n_matched,
+                  plural(static_cast<std::uint64_t>(counts.n_instances), "instance"));
   if (n_partial > 0) text += fmt::format(" ({} partial)", n_partial);
   return text + "; " + plural(run.attributes.n_dropped, "event") + " dropped";
 }

@@ -243,8 +243,10 @@ TEST(Summary, ListsEveryFindingIfAsked) {
   EXPECT_THAT(rows, Contains("diagnostics|spool.cut|1|rank 2 says so"));
 }
 
-TEST(Summary, AsksForNoColumnOfTheRangesButTheirKind) {
-  EXPECT_TRUE(summary_wants("/events/nvtx/kind"));
+TEST(Summary, AsksForNoColumnOfEvents) {
+  EXPECT_FALSE(summary_wants("/events/nvtx/kind"));
+  EXPECT_FALSE(summary_wants("/events/nccl/coll"));
+  EXPECT_TRUE(summary_wants("/events/nccl/process_offset"));
   EXPECT_FALSE(summary_wants("/events/nvtx/name"));
   EXPECT_TRUE(summary_wants("/job/tasks"));
   EXPECT_TRUE(summary_wants("/comms/member_offset"));
