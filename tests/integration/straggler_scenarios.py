@@ -14,7 +14,7 @@ from run_tools import BIN, DONE, PARTIAL
 # By tests/synthetic/scenario.cpp.
 SCENARIOS = ("clean", "clean-in-nodes", "host", "host-once", "kernels", "copy", "node", "nic", "network", "rotating",
              "three-steps", "host-in-nodes", "sub-comms", "skew", "crooked", "lost-call", "late-step", "missing-rank",
-             "one-traced")
+             "one-traced", "warm-up")
 WITH_COUNTERS = ("kernels", "node", "nic", "network")
 # Where no instance has all its members, and none can be judged.
 INCOMPLETE = ("missing-rank", "one-traced")

@@ -61,6 +61,14 @@ void clean_in_nodes(SimRandom* /*random*/, RunPlan* plan) {
   plan->training->comms = TrainingComms::kMixed;
 }
 
+void warm_up(SimRandom* random, RunPlan* plan) {
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    Slowdown& slowdown = add(SlowdownKind::kHostStallOnce, Where::kRank, rank, plan);
+    slowdown.extra_ns = between_us(random, 50'000, 90'000);
+    slowdown.first_step = slowdown.last_step = 0;
+  }
+}
+
 void host(SimRandom* random, RunPlan* plan) {
   add_to_rank(SlowdownKind::kHostStall, random, plan).extra_ns = between_us(random, 900, 1500);
 }
@@ -151,6 +159,7 @@ void one_traced(SimRandom* random, RunPlan* plan) {
   plan->training->ranks = std::to_string(one_of(random, kRanks));
 }
 
+// The place of one decides its random numbers: new ones go to the end.
 constexpr Scenario kScenarios[] = {
     {"clean", "no straggler", clean},
     {"clean-in-nodes", "no straggler; communicators of nodes as well", clean_in_nodes},
@@ -171,6 +180,7 @@ constexpr Scenario kScenarios[] = {
     {"late-step", "as host, and a rank is recorded from step 1 on", late_step},
     {"missing-rank", "as host, and a rank left nothing: no collective has all members", missing_rank},
     {"one-traced", "as host, and one rank is recorded", one_traced},
+    {"warm-up", "no straggler but in the first step, in which all compile", warm_up},
 };
 
 }  // namespace
