@@ -1,5 +1,5 @@
-// The shape of a sample in one row. Percentiles are numpy's default (linear interpolation, type 7), so that a reader
-// can reproduce them; a tail that the sample is too small to show is missing, not a maximum in disguise.
+// The shape of a sample in one row. Percentiles are numpy's default (linear interpolation, type 7) to the last bit, so
+// that a reader can reproduce them; a tail that the sample is too small to show is missing, not a maximum in disguise.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,26 @@ struct Distribution {
   std::optional<double> std;       // sample (n - 1), n >= 2
 };
 
+// How wide it is, relative to its middle; none where the middle is 0 or the sample too small.
+struct Width {
+  std::optional<double> iqr;    // p75 - p25
+  std::optional<double> cv;     // std / mean
+  std::optional<double> qcd;    // (p75 - p25) / (p75 + p25)
+  std::optional<double> rcv;    // 1.4826 x median of |value - p50| / p50: the cv of a normal distribution
+  std::optional<double> tail;   // p99 / p50
+  std::optional<double> span;   // (p95 - p05) / p50
+  std::optional<double> sarle;  // bimodality coefficient, n >= kMinForModes; a uniform distribution has 5/9
+};
+inline constexpr std::size_t kMinForModes = 50;
+inline constexpr double kUniformSarle = 5.0 / 9;
+
 // Percentile `share` in [0, 1] of ascending values, at least one; type 7.
 double percentile(std::span<const std::int64_t> ascending, double share);
 
-// Sorts `values` in passing.
 Distribution describe(std::vector<std::int64_t> values);
+// The same without a copy; reorders the values.
+Distribution describe_in_place(std::span<std::int64_t> values);
+// Of the same values; overwrites them.
+Width width_of(const Distribution& distribution, std::span<std::int64_t> values);
 
 }  // namespace jaxprof::study

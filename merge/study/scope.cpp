@@ -101,7 +101,9 @@ void Scope::choose_steps(const StudyOptions& options) {
 Intervals Scope::spans_of(const RunTables& run, const StudyOptions& options, std::size_t process) const {
   Intervals spans;
   if (!has_steps()) {
-    spans.add({run.processes.start_ns[process], instant_after(run.processes.end_ns[process], 1)});
+    const std::int64_t end_ns = run.processes.end_ns[process];
+    spans.add({std::max<std::int64_t>(run.processes.start_ns[process], 0),
+               end_ns == kNoTime ? std::numeric_limits<std::int64_t>::max() : instant_after(end_ns, 1)});
   } else if (const auto own = axis_.of_process(process); !own.empty()) {
     for (const ProcessStep& step : own) {
       if (is_step_wanted(step.index)) spans.add(step.span);

@@ -1,140 +1,42 @@
-// One pass over the calls collects the times of each kind; each kind becomes a row.
+// Kinds become rows: three samples of each, raw, net and wait, and four bandwidths.
 #include "merge/study/spread.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <compare>
-#include <map>
-#include <unordered_map>
+#include <atomic>
+#include <thread>
 
 #include "merge/study/bandwidth.h"
+#include "merge/study/call_kinds.h"
 #include "merge/study/distribution.h"
+#include "merge/study/drift.h"
 #include "merge/study/human.h"
-#include "merge/study/time_span.h"
+#include "merge/study/nccl_tests_output.h"
+#include "merge/study/spread_histogram.h"
 
 namespace jaxprof::study {
 namespace {
 
 using namespace jaxprof::runfile;
 
-struct Kind {
-  Coll coll;
-  Dtype dtype;
-  Algo algo;
-  Proto proto;
-  std::uint32_t n_ranks;
-  std::uint64_t size_bytes;
-  auto operator<=>(const Kind&) const = default;
+constexpr double kStableCv = 0.02;
+
+// A sample's figures, of the samples that a row shows.
+struct Sample {
+  Distribution d;
+  Width width;
 };
 
-// The members of one instance that have a GPU time.
-struct Fastest {
-  std::int64_t ns = 0;
-  std::uint32_t n_members = 0;
+struct Line {
+  bool is_gpu = false;
+  Sample raw, net, wait;
+  std::optional<double> drift;
+  std::optional<double> fast_ns, mean_ns, xfer_ns, wall_ns;
 };
-
-struct Times {
-  std::int64_t n_calls = 0;
-  std::vector<std::int64_t> host_ns;
-  std::vector<std::int64_t> gpu_ns;
-  std::vector<std::int64_t> wait_ns;
-  // Calls that were captured into a CUDA graph: they count only if no replay is seen.
-  std::int64_t n_captured = 0;
-  std::vector<std::int64_t> captured_host_ns;
-  std::int64_t n_replays = 0;
-  std::unordered_map<std::uint64_t, Fastest> instances;  // by row of /collectives
-};
-
-using Kinds = std::map<Kind, Times>;
-
-Kind kind_of(const RunTables& run, std::size_t row) {
-  const NcclTable& t = run.nccl;
-  const std::uint32_t comm = t.comm[row];
-  return {
-      t.coll[row],      t.dtype[row], t.algo[row], t.proto[row], comm == kNoIndex ? kNoIndex : run.comms.n_ranks[comm],
-      t.size_bytes[row]};
-}
-
-void add_instance(Times& times, const NcclTable& t, std::size_t row) {
-  if (t.instance[row] == kNoRow) return;
-  Fastest& fastest = times.instances[t.instance[row]];
-  fastest.ns = fastest.n_members == 0 ? t.gpu_dur_ns[row] : std::min(fastest.ns, t.gpu_dur_ns[row]);
-  ++fastest.n_members;
-}
-
-// Have all members of the instance GPU times that can be compared?
-bool is_comparable(const RunTables& run, std::uint64_t instance) {
-  const std::uint16_t flags = run.collectives.flags[instance];
-  const bool has_clocks = (flags & kInstanceUnresolved) == 0 || !std::isnan(run.collectives.clock_bound_ns[instance]);
-  return run.collectives.last_start_ns[instance] >= 0 && (flags & kInstancePartial) == 0 && has_clocks;
-}
-
-void add_call(const RunTables& run, std::size_t row, Times& times) {
-  const NcclTable& t = run.nccl;
-  const bool is_capture = t.graph[row] == 1 && t.replay[row] == kNoRow;
-  if (t.replay[row] != kNoRow) ++times.n_replays;
-  ++(is_capture ? times.n_captured : times.n_calls);
-  if (t.gpu_dur_ns[row] >= 0) times.gpu_ns.push_back(t.gpu_dur_ns[row]);
-  if (t.end_api_ns[row] >= 0) {
-    (is_capture ? times.captured_host_ns : times.host_ns).push_back(span_ns(t.start_ns[row], t.end_api_ns[row]));
-  }
-  const std::uint64_t instance = t.instance[row];
-  if (instance != kNoRow && is_comparable(run, instance)) {
-    times.wait_ns.push_back(span_ns(t.gpu_start_ns[row], run.collectives.last_start_ns[instance]));
-  }
-}
-
-// Where no replay was seen, what was captured is all that there is.
-void settle_captures(Times& times) {
-  if (times.n_replays > 0) return;
-  times.n_calls += times.n_captured;
-  times.host_ns.insert(times.host_ns.end(), times.captured_host_ns.begin(), times.captured_host_ns.end());
-}
-
-Kinds collect(const RunTables& run, const StudyOptions& options) {
-  Kinds kinds;
-  const NcclTable& t = run.nccl;
-  for (std::size_t process = 0; process < run.processes.process.size(); ++process) {
-    const bool is_counted = is_rank_wanted(run.processes.rank[process], options);
-    for (std::uint64_t row = run.nccl_process_offset[process]; row < run.nccl_process_offset[process + 1]; ++row) {
-      if (t.parent[row] != kNoRow || (options.op && t.coll[row] != *options.op)) continue;
-      const bool has_gpu_time = t.gpu_dur_ns[row] >= 0;
-      if (!is_counted && !has_gpu_time) continue;
-      Times& times = kinds[kind_of(run, row)];
-      if (has_gpu_time) add_instance(times, t, row);  // an instance's bandwidth is that of all its members
-      if (is_counted) add_call(run, row, times);
-    }
-  }
-  for (auto& [kind, times] : kinds) settle_captures(times);
-  std::erase_if(kinds, [](const auto& kind) { return kind.second.n_calls == 0; });
-  return kinds;
-}
-
-// S / (median over the whole, ungrouped instances of their shortest member's time); none without one.
-std::optional<double> median_algbw(const RunTables& run, const Kind& kind, const Times& times) {
-  if (kind.size_bytes == kNoRow) return std::nullopt;
-  std::vector<std::int64_t> fastest_ns;
-  for (const auto& [instance, fastest] : times.instances) {
-    const bool is_grouped = (run.collectives.flags[instance] & kInstanceGrouped) != 0;
-    if (fastest.n_members == kind.n_ranks && !is_grouped && fastest.ns > 0) fastest_ns.push_back(fastest.ns);
-  }
-  const auto ns = describe(std::move(fastest_ns)).p50;
-  if (!ns) return std::nullopt;
-  return gb_per_s(kind.size_bytes, *ns);
-}
-
-std::optional<double> median_xfer_ns(const RunTables& run, const Times& times) {
-  std::vector<std::int64_t> xfer_ns;
-  for (const auto& [instance, fastest] : times.instances) {
-    if (!is_comparable(run, instance)) continue;
-    xfer_ns.push_back(span_ns(run.collectives.last_start_ns[instance], run.collectives.last_end_ns[instance]));
-  }
-  return describe(std::move(xfer_ns)).p50;
-}
 
 template <typename T>
-Cell cell(std::optional<T> value) {
+Cell cell(const std::optional<T>& value) {
   return value ? Cell{*value} : Cell{Missing{}};
 }
 template <typename T>
@@ -142,90 +44,193 @@ Cell cell(T value, T missing) {
   return value == missing ? Cell{Missing{}} : Cell{static_cast<std::int64_t>(value)};
 }
 
-std::vector<Column> columns() {
-  return {{"op", "op"},
-          {"dtype", "type"},
-          {"algo", "algo"},
-          {"proto", "proto"},
-          {"ranks", "ranks"},
-          {"size_bytes", "size", Unit::kBytes},
-          {"count", "count"},
-          {"time", "time"},
-          {"source", "source", Unit::kNone, true},
-          {"n", "n", Unit::kNone, true},
-          {"min_ns", "min", Unit::kTimeNs},
-          {"p01_ns", "p01", Unit::kTimeNs, true},
-          {"p05_ns", "p05", Unit::kTimeNs},
-          {"p25_ns", "p25", Unit::kTimeNs, true},
-          {"p50_ns", "p50", Unit::kTimeNs},
-          {"p75_ns", "p75", Unit::kTimeNs, true},
-          {"p95_ns", "p95", Unit::kTimeNs},
-          {"p99_ns", "p99", Unit::kTimeNs, true},
-          {"max_ns", "max", Unit::kTimeNs},
-          {"mean_ns", "mean", Unit::kTimeNs},
-          {"std_ns", "std", Unit::kTimeNs, true},
-          {"wait_p50_ns", "wait", Unit::kTimeNs},
-          {"xfer_p50_ns", "xfer", Unit::kTimeNs, true},
-          {"algbw_gb_per_s", "algbw", Unit::kGbPerS},
-          {"busbw_gb_per_s", "busbw", Unit::kGbPerS}};
+Sample sample_of(std::vector<std::int64_t>& values_ns) {
+  Sample sample{describe_in_place(values_ns), {}};
+  sample.width = width_of(sample.d, values_ns);
+  return sample;
 }
 
-Row row_of(const RunTables& run, const Kind& kind, const Times& times) {
-  const bool is_gpu = !times.gpu_ns.empty();
-  const Distribution d = describe(is_gpu ? times.gpu_ns : times.host_ns);
-  const std::optional<double> algbw = median_algbw(run, kind, times);
-  const std::optional<double> factor = bus_factor(kind.coll, kind.n_ranks == kNoIndex ? 0 : kind.n_ranks);
-  return {std::string(word(kind.coll)),
-          std::string(word(kind.dtype)),
-          std::string(word(kind.algo)),
-          std::string(word(kind.proto)),
-          cell(kind.n_ranks, kNoIndex),
-          cell(kind.size_bytes, kNoRow),
-          times.n_calls,
-          std::string(is_gpu ? "gpu" : "host"),
-          std::string(word(is_gpu ? Timing::kCupti : Timing::kEnqueue)),
-          static_cast<std::int64_t>(d.n),
-          cell(d.min),
-          cell(d.p01),
-          cell(d.p05),
-          cell(d.p25),
-          cell(d.p50),
-          cell(d.p75),
-          cell(d.p95),
-          cell(d.p99),
-          cell(d.max),
-          cell(d.mean),
-          cell(d.std),
-          cell(describe(times.wait_ns).p50),
-          cell(median_xfer_ns(run, times)),
-          cell(algbw),
-          algbw && factor ? Cell{*algbw * *factor} : Cell{Missing{}}};
+// Reorders the kind's samples.
+Line line_of(KindTimes& times) {
+  Line line;
+  line.is_gpu = !times.raw_ns.empty();
+  if (line.is_gpu) line.drift = drift_of(times.raw_ns, times.raw_step);
+  line.raw = sample_of(line.is_gpu ? times.raw_ns : times.host_ns);
+  line.net = sample_of(times.net_ns);
+  line.wait = sample_of(times.wait_ns);
+  line.fast_ns = describe_in_place(times.fast_ns).p50;
+  line.mean_ns = describe_in_place(times.mean_ns).p50;
+  line.xfer_ns = describe_in_place(times.xfer_ns).p50;
+  line.wall_ns = describe_in_place(times.wall_ns).p50;
+  return line;
 }
 
-std::string name_of(const Kind& kind) {
+// A kind a thread.
+std::vector<Line> lines_of(std::vector<KindTimes>& kinds) {
+  std::vector<Line> lines(kinds.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < kinds.size(); i = next++) lines[i] = line_of(kinds[i]);
+  };
+  std::vector<std::jthread> threads;
+  for (unsigned i = 1; i < std::thread::hardware_concurrency() && i < kinds.size(); ++i) threads.emplace_back(work);
+  work();
+  return lines;
+}
+
+void add_sample_columns(std::vector<Column>& columns, const std::string& prefix, const std::string& heading,
+                        bool has_range) {
+  const auto add = [&](const char* name, Unit unit, bool is_detail) {
+    columns.push_back({prefix + name + (unit == Unit::kTimeNs ? "_ns" : ""), heading + name, unit, is_detail});
+  };
+  add("n", Unit::kNone, true);
+  add("min", Unit::kTimeNs, true);
+  add("p01", Unit::kTimeNs, true);
+  add("p05", Unit::kTimeNs, !has_range);
+  add("p25", Unit::kTimeNs, true);
+  add("p50", Unit::kTimeNs, false);
+  add("p75", Unit::kTimeNs, true);
+  add("p95", Unit::kTimeNs, !has_range);
+  add("p99", Unit::kTimeNs, true);
+  add("max", Unit::kTimeNs, !has_range);
+  add("mean", Unit::kTimeNs, true);
+  add("std", Unit::kTimeNs, true);
+  add("iqr", Unit::kTimeNs, true);
+  for (const char* name : {"cv", "qcd", "rcv", "tail", "span", "sarle"}) add(name, Unit::kRatio, true);
+}
+
+void add_sample_cells(Row& row, const Sample& sample) {
+  const Distribution& d = sample.d;
+  const Width& w = sample.width;
+  row.insert(row.end(), {static_cast<std::int64_t>(d.n), cell(d.min), cell(d.p01), cell(d.p05), cell(d.p25),
+                         cell(d.p50), cell(d.p75), cell(d.p95), cell(d.p99), cell(d.max), cell(d.mean), cell(d.std),
+                         cell(w.iqr), cell(w.cv), cell(w.qcd), cell(w.rcv), cell(w.tail), cell(w.span), cell(w.sarle)});
+}
+
+std::vector<Column> columns_of(By by, bool has_grouped, bool has_reference) {
+  std::vector<Column> columns = {{"op", "op"},
+                                 {"dtype", "type"},
+                                 {"algo", "algo"},
+                                 {"proto", "proto"},
+                                 {"ranks", "ranks"},
+                                 {"size_bytes", "size", Unit::kBytes},
+                                 {"grouped", "grouped", Unit::kNone, !has_grouped}};
+  if (by != By::kRun) columns.push_back({std::string(word(by)), std::string(word(by))});
+  columns.insert(columns.end(), {{"count", "count"}, {"time", "time"}, {"source", "source", Unit::kNone, true}});
+  add_sample_columns(columns, "", "", true);
+  add_sample_columns(columns, "net_", "net ", false);
+  add_sample_columns(columns, "wait_", "wait ", false);
+  columns.insert(columns.end(), {{"early_exits", "early exits", Unit::kNone, true},
+                                 {"drift", "drift", Unit::kRatio, true},
+                                 {"is_stable", "stable", Unit::kNone, true},
+                                 {"is_bimodal", "bimodal", Unit::kNone, true},
+                                 {"fast_p50_ns", "fast", Unit::kTimeNs, true},
+                                 {"xfer_p50_ns", "xfer", Unit::kTimeNs, true},
+                                 {"wall_p50_ns", "wall", Unit::kTimeNs, true},
+                                 {"mean_p50_ns", "mean of members", Unit::kTimeNs, true},
+                                 {"clock_check", "clock check", Unit::kRatio, true},
+                                 {"algbw_gb_per_s", "algbw", Unit::kGbPerS},
+                                 {"busbw_gb_per_s", "busbw", Unit::kGbPerS},
+                                 {"busbw_xfer_gb_per_s", "busbw xfer", Unit::kGbPerS, true},
+                                 {"busbw_wall_gb_per_s", "busbw wall", Unit::kGbPerS, true},
+                                 {"busbw_mean_gb_per_s", "busbw mean", Unit::kGbPerS, true}});
+  if (has_reference) {
+    columns.insert(columns.end(), {{"ref_ns", "ref", Unit::kTimeNs}, {"to_ref", "/ ref", Unit::kRatio}});
+  }
+  return columns;
+}
+
+// S over one of the four times, and that times the bus factor; neither for operations that have no factor.
+struct Bandwidths {
+  double bytes = 0;
+  std::optional<double> bus_bytes;
+  std::optional<double> alg(std::optional<double> ns) const { return over(bytes, ns); }
+  std::optional<double> bus(std::optional<double> ns) const { return over(bus_bytes.value_or(0), ns); }
+
+ private:
+  std::optional<double> over(double amount_bytes, std::optional<double> ns) const {
+    const bool is_known = ns && *ns > 0 && bytes > 0 && bus_bytes;
+    return is_known ? std::optional(amount_bytes / *ns) : std::nullopt;
+  }
+};
+
+Bandwidths bandwidths_of(const KindTimes& times) {
+  const CallKind& kind = times.kind;
+  if (kind.is_grouped && times.grouped_bus_bytes <= 0) return {};
+  if (kind.is_grouped) return {times.grouped_bytes, times.grouped_bus_bytes};
+  if (kind.size_bytes == kNoRow) return {};
+  const auto factor = bus_factor(kind.coll, kind.n_ranks == kNoIndex ? 0 : kind.n_ranks);
+  const auto bytes = static_cast<double>(kind.size_bytes);
+  return {bytes, factor ? std::optional(bytes * *factor) : std::nullopt};
+}
+
+std::string part_words(const RunTables& run, By by, std::int64_t part) {
+  if (part < 0) return "missing";
+  if (by == By::kNode) return std::string(run.strings.text(run.nodes.host[static_cast<std::size_t>(part)]));
+  return std::to_string(part);
+}
+
+Row row_of(const RunTables& run, const KindTimes& times, const Line& line, By by, const Reference* reference) {
+  const CallKind& kind = times.kind;
+  Row row = {std::string(word(kind.coll)),  std::string(word(kind.dtype)), std::string(word(kind.algo)),
+             std::string(word(kind.proto)), cell(kind.n_ranks, kNoIndex),  cell(kind.size_bytes, kNoRow),
+             std::int64_t{kind.is_grouped}};
+  if (by == By::kNode) row.emplace_back(part_words(run, by, kind.part));
+  if (by == By::kRank || by == By::kComm) row.push_back(kind.part < 0 ? Cell{Missing{}} : Cell{kind.part});
+  row.insert(row.end(), {times.n_calls, std::string(line.is_gpu ? "gpu" : "host"),
+                         std::string(word(line.is_gpu ? Timing::kCupti : Timing::kEnqueue))});
+  add_sample_cells(row, line.raw);
+  add_sample_cells(row, line.net);
+  add_sample_cells(row, line.wait);
+  const Sample& steady = line.net.d.n > 0 ? line.net : line.raw;
+  const auto& sarle = line.raw.width.sarle;
+  const Bandwidths bandwidths = bandwidths_of(times);
+  const bool has_check = line.fast_ns && line.xfer_ns && *line.fast_ns > 0;
+  row.insert(row.end(), {line.net.d.n > 0 ? Cell{times.n_early_exits} : Cell{Missing{}}, cell(line.drift),
+                         steady.width.cv ? Cell{std::int64_t{*steady.width.cv < kStableCv}} : Cell{Missing{}},
+                         sarle ? Cell{std::int64_t{*sarle > kUniformSarle}} : Cell{Missing{}}, cell(line.fast_ns),
+                         cell(line.xfer_ns), cell(line.wall_ns), cell(line.mean_ns),
+                         has_check ? Cell{std::abs(*line.fast_ns - *line.xfer_ns) / *line.fast_ns} : Cell{Missing{}},
+                         cell(bandwidths.alg(line.fast_ns)), cell(bandwidths.bus(line.fast_ns)),
+                         cell(bandwidths.bus(line.xfer_ns)), cell(bandwidths.bus(line.wall_ns)),
+                         cell(bandwidths.bus(line.mean_ns))});
+  if (reference != nullptr) {
+    const auto us = kind.is_grouped || kind.size_bytes == kNoRow
+                        ? std::nullopt
+                        : reference_us(*reference, kind.coll, kind.dtype, kind.size_bytes, kind.n_ranks);
+    const bool has_ratio = us && line.fast_ns;
+    row.insert(row.end(), {us ? Cell{*us * 1e3} : Cell{Missing{}},
+                           has_ratio ? Cell{*line.fast_ns / (*us * 1e3)} : Cell{Missing{}}});
+  }
+  return row;
+}
+
+std::string name_of(const CallKind& kind) {
   const std::string size = kind.size_bytes == kNoRow ? "" : " " + human_bytes(static_cast<double>(kind.size_bytes));
   return std::string(word(kind.coll)) + " " + std::string(word(kind.dtype)) + size;
 }
 
-// "12 calls of 3 kinds; widest: AllReduce f32 1 KiB, max 2.3 x p50".
-std::string verdict_of(const Kinds& kinds) {
+// "12 calls of 3 kinds; widest: AllReduce f32 1 KiB, max 2.3 x p50 (1.1 x without waiting)".
+std::string verdict_of(const CallTimes& calls, const std::vector<Line>& lines) {
   std::int64_t n_calls = 0;
   double widest = 0;
-  const Kind* widest_kind = nullptr;
-  for (const auto& [kind, times] : kinds) {
-    n_calls += times.n_calls;
-    const Distribution d = describe(times.gpu_ns.empty() ? times.host_ns : times.gpu_ns);
+  std::string who;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    n_calls += calls.kinds[i].n_calls;
+    const Distribution& d = lines[i].raw.d;
     if (d.n < 2 || *d.p50 <= 0 || static_cast<double>(*d.max) / *d.p50 <= widest) continue;
     widest = static_cast<double>(*d.max) / *d.p50;
-    widest_kind = &kind;
+    who = fmt::format("{}, max {:.2f} x p50", name_of(calls.kinds[i].kind), widest);
+    const Distribution& net = lines[i].net.d;
+    if (net.n >= 2 && *net.p50 > 0)
+      who += fmt::format(" ({:.2f} x without waiting)", static_cast<double>(*net.max) / *net.p50);
   }
-  std::string text = fmt::format("{} call{} of {} kind{}", n_calls, n_calls == 1 ? "" : "s", kinds.size(),
-                                 kinds.size() == 1 ? "" : "s");
-  if (widest_kind != nullptr) text += fmt::format("; widest: {}, max {:.2f} x p50", name_of(*widest_kind), widest);
-  return text;
+  std::string text = fmt::format("{} call{} of {} kind{}", n_calls, n_calls == 1 ? "" : "s", lines.size(),
+                                 lines.size() == 1 ? "" : "s");
+  return who.empty() ? text : text + "; widest: " + who;
 }
 
-std::string why_empty(const RunTables& run, const StudyOptions& options) {
+std::string why_empty(const RunTables& run, const StudyOptions& options, const CallTimes& calls, const Scope& scope) {
   if (run.nccl.coll.empty() && !is_asked_for(run, "nccl")) {
     return "the run file has no NCCL calls: -t " + run.attributes.trace + " did not ask for them; add nccl to it";
   }
@@ -236,52 +241,110 @@ std::string why_empty(const RunTables& run, const StudyOptions& options) {
   std::string filters;
   if (options.op) filters += " --op " + std::string(word(*options.op));
   if (!options.ranks.empty()) filters += " --ranks " + options.ranks;
+  if (calls.n_out_of_scope > 0) {
+    return fmt::format("the {} calls{} lie outside of {}", calls.n_out_of_scope,
+                       filters.empty() ? "" : " that fit" + filters, scope.words());
+  }
   return "none of the run file's NCCL calls fits" + (filters.empty() ? " (all are parts of other calls)" : filters);
 }
 
-void add_notes(Table& table, const Kinds& kinds) {
-  const auto has_gpu = [](const auto& kind) { return !kind.second.gpu_ns.empty(); };
-  const bool is_any_gpu = std::any_of(kinds.begin(), kinds.end(), has_gpu);
-  const bool is_all_gpu = std::all_of(kinds.begin(), kinds.end(), has_gpu);
-  table.heading = is_all_gpu   ? "GPU time: kernel length, waiting for other ranks included"
+void add_notes(Table& table, const CallTimes& calls, const std::vector<Line>& lines, const Scope& scope, By by) {
+  const auto is_gpu = [](const Line& line) { return line.is_gpu; };
+  const bool is_any_gpu = std::any_of(lines.begin(), lines.end(), is_gpu);
+  const bool is_all_gpu = std::all_of(lines.begin(), lines.end(), is_gpu);
+  table.heading = is_all_gpu   ? "GPU time: kernel length, waiting for other ranks included; net: without it"
                   : is_any_gpu ? "time gpu: kernel length, waiting included; time host: enqueue, not transfer"
                                : "host time: enqueue, not transfer";
+  if (scope.has_steps()) table.notes.push_back(scope.words());
+  if (calls.n_out_of_scope > 0) {
+    table.notes.push_back(
+        fmt::format("{} calls outside of that are left out; --all-steps takes all", calls.n_out_of_scope));
+  }
   if (!is_any_gpu) {
     table.notes.emplace_back("algbw and busbw are empty: bandwidth needs GPU times, and this run file has none");
+  } else if (by == By::kRank || by == By::kNode) {
+    table.notes.push_back(fmt::format(
+        "algbw and busbw are empty: an instance's time is that of all its members, not of one {}", word(by)));
   }
   table.notes.emplace_back(fmt::format("p05 and p95 need {} values, p01 and p99 need {}", kMinForP05, kMinForP01));
   table.notes.emplace_back("definitions: jaxprof-study spread --explain");
 }
 
+// The reference, and why it cannot be one of this run.
+Result<std::optional<Reference>> reference_for(const StudyOptions& options, const CallTimes& calls) {
+  if (options.reference.empty()) return std::nullopt;
+  auto reference = read_nccl_tests(options.reference);
+  if (!reference) return tl::unexpected(std::move(reference.error()));
+  const std::uint32_t n = reference->n_ranks;
+  const auto has_as_many = [n](const KindTimes& times) { return times.kind.n_ranks == n; };
+  if (n == 0 || calls.kinds.empty() || std::any_of(calls.kinds.begin(), calls.kinds.end(), has_as_many))
+    return *reference;
+  return fail(ErrorCode::kUsage, fmt::format("--ref {}: is of {} ranks, and no call of this run is; its first is of {}",
+                                             options.reference, n, calls.kinds.front().kind.n_ranks));
+}
+
 }  // namespace
 
 bool spread_wants(std::string_view path) {
-  if (path.starts_with("/job/") || path.starts_with("/comms/")) return true;
-  constexpr std::array<std::string_view, 19> kColumns = {
-      "/events/nccl/process_offset", "/events/nccl/start_ns",    "/events/nccl/end_api_ns",
-      "/events/nccl/gpu_dur_ns",     "/events/nccl/comm",        "/events/nccl/coll",
-      "/events/nccl/dtype",          "/events/nccl/algo",        "/events/nccl/proto",
-      "/events/nccl/size_bytes",     "/events/nccl/parent",      "/events/nccl/instance",
-      "/events/nccl/gpu_start_ns",   "/events/nccl/graph",       "/events/nccl/replay",
-      "/collectives/last_start_ns",  "/collectives/last_end_ns", "/collectives/flags",
-      "/collectives/clock_bound_ns"};
-  return std::find(kColumns.begin(), kColumns.end(), path) != kColumns.end();
+  return call_kinds_want(path);
+}
+
+namespace {
+
+std::int64_t total_ns(const KindTimes& times) {
+  std::int64_t sum_ns = 0;
+  for (const std::int64_t ns : times.raw_ns.empty() ? times.host_ns : times.raw_ns) sum_ns = instant_after(sum_ns, ns);
+  return sum_ns;
+}
+
+// A person who sees some of many kinds sees those first that take the most time. True if the order was changed.
+bool put_most_time_first(const StudyOptions& options, std::vector<KindTimes>& kinds) {
+  const std::size_t shown = options.has_histogram ? kSpreadRows / kBinsForPeople : kSpreadRows;
+  if (options.is_for_programs || kinds.size() <= shown) return false;
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const KindTimes& a, const KindTimes& b) { return total_ns(a) > total_ns(b); });
+  return true;
+}
+
+}  // namespace
+
+Result<Table> spread_with(const RunTables& run, const StudyOptions& options) {
+  const Scope scope(run, options);
+  const By by = options.by.value_or(By::kRun);
+  CallTimes calls = collect_calls(run, scope, options, by);
+  const auto reference = reference_for(options, calls);
+  if (!reference) return tl::unexpected(reference.error());
+  const bool is_by_time = put_most_time_first(options, calls.kinds);
+  if (options.has_histogram && !calls.kinds.empty()) return spread_histogram(calls, scope, options);
+  const Reference* const ref = *reference ? &**reference : nullptr;
+  Table table;
+  table.study = kSpread.name;
+  const auto is_grouped = [](const KindTimes& times) { return times.kind.is_grouped; };
+  table.columns = columns_of(by, std::any_of(calls.kinds.begin(), calls.kinds.end(), is_grouped), ref != nullptr);
+  const std::vector<Line> lines = lines_of(calls.kinds);
+  for (std::size_t i = 0; i < lines.size(); ++i) table.rows.push_back(row_of(run, calls.kinds[i], lines[i], by, ref));
+  if (lines.empty()) {
+    table.verdict = "no NCCL calls to compare";
+    table.empty_reason = why_empty(run, options, calls, scope);
+    return table;
+  }
+  table.verdict = verdict_of(calls, lines);
+  add_notes(table, calls, lines, scope, by);
+  if (is_by_time) table.notes.insert(table.notes.begin(), "kinds with the most time first");
+  if (ref != nullptr) {
+    table.notes.push_back(fmt::format(
+        "/ ref: fast p50 over nccl-tests' out-of-place time, {}",
+        ref->n_ranks == 0 ? "whose output does not say of how many ranks" : fmt::format("of {} ranks", ref->n_ranks)));
+  }
+  return table;
+}
+
+Result<Table> spread_of(const StudyRun& run, const StudyOptions& options) {
+  return spread_with(run.tables, options);
 }
 
 Table spread(const RunTables& run, const StudyOptions& options) {
-  Table table;
-  table.study = kSpread.name;
-  table.columns = columns();
-  const Kinds kinds = collect(run, options);
-  for (const auto& [kind, times] : kinds) table.rows.push_back(row_of(run, kind, times));
-  if (kinds.empty()) {
-    table.verdict = "no NCCL calls to compare";
-    table.empty_reason = why_empty(run, options);
-    return table;
-  }
-  table.verdict = verdict_of(kinds);
-  add_notes(table, kinds);
-  return table;
+  return *spread_with(run, options);
 }
 
 }  // namespace jaxprof::study

@@ -44,7 +44,9 @@ class NumpyAgreement(unittest.TestCase):
                 if len(values) < least:
                     self.assertIsNone(value)
                 else:
-                    self.assertAlmostEqual(value, np.percentile(values, percent), delta=1e-6)
+                    self.assertEqual(value, np.percentile(values, percent))
+            self.assertEqual(row["iqr_ns"], row["p75_ns"] - row["p25_ns"])
+            self.assertAlmostEqual(row["cv"], values.std(ddof=1) / values.mean(), delta=1e-12)
 
     def test_network_is_what_numpy_computes_from_the_file(self):
         with tempfile.TemporaryDirectory() as folder:

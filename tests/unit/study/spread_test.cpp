@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "merge/runfile/table_rows.h"
 #include "merge/study/bandwidth.h"
+#include "merge/study/spread_histogram.h"
 #include "tests/unit/study/calls.h"
+#include "tests/unit/study/marked_steps.h"
 
 namespace jaxprof::study {
 namespace {
@@ -136,7 +139,7 @@ TEST(Spread, SaysThatSendAndRecvHaveNoBandwidth) {
   const Table table = spread(run, {});
   EXPECT_TRUE(is_missing(table, 0, "algbw_gb_per_s"));
   EXPECT_TRUE(is_missing(table, 0, "busbw_gb_per_s"));
-  EXPECT_THAT(kSpread.definitions, HasSubstr("Send and Recv have neither"));
+  EXPECT_THAT(kSpread.definitions, HasSubstr("Send and Recv have no bandwidth"));
 }
 
 // nccl-tests, doc/PERFORMANCE.md: S and the factor of each operation, on a call of 1 MiB a rank that takes 100 us on 4
@@ -162,13 +165,94 @@ TEST(Spread, BandwidthsAreThoseOfNcclTests) {
   }
 }
 
-TEST(Spread, KeepsInstancesThatLackAMemberOrShareAKernelOutOfTheBandwidth) {
-  runfile::RunTables run =
-      run_of({{{.gpu_ns = 100}, {.gpu_ns = 200}, {.gpu_ns = 400}}, {{.gpu_ns = 100}, {.gpu_ns = 200}, {.gpu_ns = -1}}});
-  run.collectives.flags[0] = runfile::kInstanceGrouped;
-  EXPECT_DOUBLE_EQ(real(spread(run, {}), 0, "algbw_gb_per_s"), 1024.0 / 200);
-  run.collectives.flags[1] = runfile::kInstanceGrouped;
-  EXPECT_TRUE(is_missing(spread(run, {}), 0, "algbw_gb_per_s"));
+TEST(Spread, KeepsInstancesThatLackAMemberOutOfTheBandwidth) {
+  const runfile::RunTables run =
+      run_of({{{.gpu_ns = 100}, {.gpu_ns = 200}, {.gpu_ns = 400}}, {{.gpu_ns = 300}, {.gpu_ns = 200}, {.gpu_ns = -1}}});
+  EXPECT_DOUBLE_EQ(real(spread(run, {}), 0, "fast_p50_ns"), 150);
+}
+
+// Both calls of rank 0 and of rank 1 ran in one kernel each, which moved 1024 + 2048 bytes in 300 ns.
+TEST(Spread, GivesCallsOfOneKernelRowsOfTheirOwnWithTheBytesOfAll) {
+  runfile::RunTables run = run_of({{{.gpu_ns = 300}, {.size_bytes = 2048, .gpu_ns = 300}, {.gpu_ns = 50}},
+                                   {{.gpu_ns = 300}, {.size_bytes = 2048, .gpu_ns = 300}, {.gpu_ns = 60}}});
+  run.collectives.flags[0] = run.collectives.flags[1] = runfile::kInstanceGrouped;
+  for (const auto& [call, kernel] : {std::pair{0, 0}, {1, 0}, {2, 1}, {3, 2}, {4, 2}, {5, 3}}) {
+    const std::size_t row = runfile::add_row(run.nccl_work);
+    run.nccl_work.call[row] = static_cast<std::uint64_t>(call);
+    run.nccl_work.kernel[row] = static_cast<std::uint64_t>(kernel);
+  }
+  const Table table = spread(run, {});
+  ASSERT_EQ(table.rows.size(), 3U);
+  EXPECT_EQ(whole(table, 0, "grouped"), 0);
+  EXPECT_EQ(whole(table, 0, "count"), 2);
+  EXPECT_DOUBLE_EQ(real(table, 0, "algbw_gb_per_s"), 1024.0 / 50);
+  EXPECT_EQ(whole(table, 1, "grouped"), 1);
+  EXPECT_DOUBLE_EQ(real(table, 1, "algbw_gb_per_s"), 3072.0 / 300);
+  EXPECT_DOUBLE_EQ(real(table, 2, "algbw_gb_per_s"), 3072.0 / 300);
+}
+
+// Rank 1 arrives 300 ns after rank 0; both end at 1000.
+TEST(Spread, ShowsRawNetAndWaitSideBySide) {
+  const runfile::RunTables run =
+      run_of({{{.gpu_ns = 1000, .gpu_start_ns = 0}}, {{.gpu_ns = 700, .gpu_start_ns = 300}}});
+  const Table table = spread(run, {});
+  EXPECT_DOUBLE_EQ(real(table, 0, "p50_ns"), 850);
+  EXPECT_DOUBLE_EQ(real(table, 0, "net_p50_ns"), 700);
+  EXPECT_EQ(whole(table, 0, "net_max_ns"), 700);
+  EXPECT_EQ(whole(table, 0, "wait_max_ns"), 300);
+  EXPECT_EQ(whole(table, 0, "early_exits"), 0);
+  EXPECT_DOUBLE_EQ(real(table, 0, "clock_check"), 0);
+}
+
+// Rank 0 is gone before rank 1 comes.
+TEST(Spread, CountsWhoLeavesBeforeTheLastArrival) {
+  const runfile::RunTables run = run_of({{{.coll = Coll::kBroadcast, .gpu_ns = 100, .gpu_start_ns = 0}},
+                                         {{.coll = Coll::kBroadcast, .gpu_ns = 50, .gpu_start_ns = 300}}});
+  const Table table = spread(run, {});
+  EXPECT_EQ(whole(table, 0, "early_exits"), 1);
+  EXPECT_EQ(whole(table, 0, "net_min_ns"), 0);
+}
+
+TEST(Spread, GroupsByRank) {
+  StudyOptions options;
+  options.by = By::kRank;
+  const Table table = spread(run_of({{{.gpu_ns = 100}}, {{.gpu_ns = 50}}}), options);
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(whole(table, 1, "rank"), 1);
+  EXPECT_EQ(whole(table, 1, "max_ns"), 50);
+  EXPECT_TRUE(is_missing(table, 0, "algbw_gb_per_s"));
+}
+
+TEST(Spread, CountsEachCallOnceInAHistogram) {
+  StudyOptions options;
+  options.has_histogram = true;
+  options.is_for_programs = true;
+  std::vector<test::Call> calls;
+  for (int i = 0; i < 250; ++i) calls.push_back({.gpu_ns = 1000 + 7 * i, .gpu_start_ns = 0});
+  const Table table = spread(run_of({calls}), options);
+  ASSERT_EQ(table.rows.size(), kBinsForPrograms);
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    sum += whole(table, i, "count");
+    EXPECT_EQ(whole(table, i, "count"), whole(table, i, "net_count"));
+    EXPECT_EQ(whole(table, i, "end_ns") - whole(table, i, "begin_ns"),
+              whole(table, 0, "end_ns") - whole(table, 0, "begin_ns"));
+  }
+  EXPECT_EQ(sum, 250);
+  EXPECT_LE(whole(table, 0, "begin_ns"), 1000);
+  EXPECT_GT(whole(table, kBinsForPrograms - 1, "end_ns"), 1000 + 7 * 249);
+}
+
+TEST(Spread, LeavesCallsOutsideOfTheStepsOutAndSaysSo) {
+  runfile::RunTables run = run_of({{{.host_ns = 10}, {.host_ns = 20}, {.host_ns = 30}}});
+  test::add_steps(run, 0, {{1, 1'900'000, 500'000}});
+  Table table = spread(run, {});
+  EXPECT_EQ(whole(table, 0, "count"), 1);
+  EXPECT_EQ(whole(table, 0, "max_ns"), 20);
+  EXPECT_THAT(table.notes, testing::Contains(HasSubstr("2 calls outside of that are left out")));
+  StudyOptions all;
+  all.has_all_steps = true;
+  EXPECT_EQ(whole(spread(run, all), 0, "count"), 3);
 }
 
 TEST(Spread, CountsAnInstancesMembersEvenIfTheirRanksAreNotAskedFor) {
