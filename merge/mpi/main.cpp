@@ -70,8 +70,9 @@ Result<int> run(std::vector<std::string> arguments, Peers* peers) {
   const auto sources = open_alike(std::move(found->run), peers);
   if (!sources) return tl::unexpected(sources.error());
   if (!is_first) {
-    serve_parts(*sources, options->n_threads, options->memory_bytes, options->compression, peers);
-    return 0;
+    return serve_parts(*sources, options->n_threads, options->memory_bytes, options->compression, peers).map([] {
+      return 0;
+    });
   }
   return write_run(*options, found->note, [&](const assembly::Room& room, assembly::EventSink* sink) {
     SharedParts parts(*sources, room.n_threads, room.budget_bytes, peers);
@@ -85,6 +86,7 @@ Result<int> run(std::vector<std::string> arguments, Peers* peers) {
 int main(int argc, char** argv) {
   using jaxprof::merge::MpiPeers;
   std::signal(SIGPIPE, SIG_IGN);  // a reader of our lines that is gone costs the lines only
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that reaches its size limit is an error with a name
   jaxprof::set_program_name("jaxprof-merge-mpi");
   MpiPeers peers(&argc, &argv);
   const auto status = jaxprof::merge::run({argv + 1, argv + argc}, &peers);

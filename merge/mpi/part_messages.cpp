@@ -7,12 +7,13 @@
 #include <cereal/types/utility.hpp>
 #include <cereal/types/vector.hpp>
 #include <cstring>
-#include <istream>
-#include <sstream>
+#include <ostream>
 #include <streambuf>
+#include <string>
 #include <type_traits>
 #include <utility>
 
+#include "merge/mpi/message_input.h"
 #include "merge/runfile/table_rows.h"
 
 namespace jaxprof {
@@ -28,9 +29,7 @@ void save_column(Archive& archive, const std::vector<T>& column) {
 
 template <typename Archive, typename T>
 void load_column(Archive& archive, std::vector<T>& column) {
-  std::uint64_t size = 0;
-  archive(size);
-  column.resize(size);
+  column.resize(archive.count(sizeof(T)));
   archive(cereal::binary_data(column.data(), column.size() * sizeof(T)));
 }
 
@@ -50,7 +49,8 @@ void serialize(Archive& archive, RowCounts& counts) {
 }
 template <typename Archive>
 void serialize(Archive& archive, Segment& segment) {
-  serialize_plain(archive, segment);
+  archive(segment.number, segment.open_ns, segment.close_ns, segment.open_cause, segment.close_cause, segment.open_step,
+          segment.close_step, segment.first_step);
 }
 template <typename Archive>
 void serialize(Archive& archive, PartDevice& device) {
@@ -104,6 +104,9 @@ template <typename Archive>
 void load(Archive& archive, LaunchConfigs& configs) {
   runfile::LaunchConfigTable table;
   runfile::for_each_column(table, [&](const auto&, auto& column) { load_column(archive, column); });
+  runfile::for_each_column(table, [&](const auto&, const auto& column) {
+    if (column.size() != runfile::n_rows(table)) throw cereal::Exception("has columns of different lengths");
+  });
   for (std::size_t row = 0; row < runfile::n_rows(table); ++row) configs.row_of(table, row);
 }
 template <typename Archive>
@@ -154,8 +157,7 @@ void save(Archive& archive, const StringTable& strings) {
 }
 template <typename Archive>
 void load(Archive& archive, StringTable& strings) {
-  std::uint64_t size = 0;
-  archive(size);
+  const std::uint64_t size = archive.count(sizeof(std::uint64_t));
   strings = StringTable::without_texts();
   for (std::uint64_t id = 0; id < size; ++id) {
     std::string text;
@@ -168,15 +170,6 @@ void load(Archive& archive, StringTable& strings) {
 
 namespace merge {
 namespace {
-
-// Reads from bytes that lie elsewhere.
-class MessageBuffer : public std::streambuf {
- public:
-  explicit MessageBuffer(std::span<const std::byte> bytes) {
-    char* begin = const_cast<char*>(reinterpret_cast<const char*>(bytes.data()));  // NOLINT: it is only read
-    setg(begin, begin, begin + bytes.size());
-  }
-};
 
 // Appends to a message.
 class MessageWriter : public std::streambuf {
@@ -206,14 +199,21 @@ void append(const T& value, Message* message) {
   archive(value);
 }
 
+tl::unexpected<Error> damaged(const std::string& how) {
+  return fail(ErrorCode::kInputUnreadable, "a message of another process of this merge " + how);
+}
+
 template <typename T>
-T read(std::span<const std::byte> message) {
-  MessageBuffer buffer(message);
-  std::istream stream(&buffer);
-  cereal::BinaryInputArchive archive(stream);
-  T value;
-  archive(value);
-  return value;
+Result<T> read(std::span<const std::byte> message) {
+  try {
+    MessageInput archive(message);
+    T value;
+    archive(value);
+    if (!archive.is_done()) return damaged("is too long");
+    return value;
+  } catch (const cereal::Exception& error) {
+    return damaged(error.what());
+  }
 }
 
 struct RowsHeader {
@@ -229,7 +229,7 @@ Message pack(const assembly::PartHead& head) {
   return message;
 }
 
-assembly::PartHead unpack_head(const Message& message) {
+Result<assembly::PartHead> unpack_head(const Message& message) {
   return read<assembly::PartHead>(message);
 }
 
@@ -239,7 +239,7 @@ Message pack(const assembly::Placement& placement) {
   return message;
 }
 
-assembly::Placement unpack_placement(const Message& message) {
+Result<assembly::Placement> unpack_placement(const Message& message) {
   return read<assembly::Placement>(message);
 }
 
@@ -254,13 +254,18 @@ Message pack(const assembly::PlacedPart& part) {
 }
 
 Result<assembly::PlacedPart> unpack_rows(const Message& message) {
-  const std::span<const std::byte> bytes(message);
+  std::span<const std::byte> bytes(message);
   RowsHeader header;
+  if (bytes.size() < sizeof header) return damaged("is cut");
   std::memcpy(&header, bytes.data(), sizeof header);
+  bytes = bytes.subspan(sizeof header);
+  if (header.calls_bytes > bytes.size()) return damaged("counts more than it holds");
   assembly::PlacedPart part;
   part.early = header.early;
-  part.calls = read<assembly::StoredCalls>(bytes.subspan(sizeof header, header.calls_bytes));
-  auto rows = runfile::EncodedPart::unpacked(bytes.subspan(sizeof header + header.calls_bytes));
+  auto calls = read<assembly::StoredCalls>(bytes.first(header.calls_bytes));
+  if (!calls) return tl::unexpected(std::move(calls.error()));
+  part.calls = std::move(*calls);
+  auto rows = runfile::EncodedPart::unpacked(bytes.subspan(header.calls_bytes));
   if (!rows) return tl::unexpected(std::move(rows.error()));
   part.rows = std::move(*rows);
   return part;

@@ -2,17 +2,20 @@
 // the bytes never reach a disk: nothing here is a format.
 #pragma once
 
+#include "agent/base/result.h"
 #include "merge/assembly/part_placer.h"
 #include "merge/assembly/part_source.h"
 #include "merge/mpi/peers.h"
 
 namespace jaxprof::merge {
 
+// Unpacking fails with kInputUnreadable where the message is not what packing gives; it takes memory for what the
+// message holds, not for what it says that it holds. Indices in it are not looked at.
 Message pack(const assembly::PartHead& head);
-assembly::PartHead unpack_head(const Message& message);
+Result<assembly::PartHead> unpack_head(const Message& message);
 
 Message pack(const assembly::Placement& placement);
-assembly::Placement unpack_placement(const Message& message);
+Result<assembly::Placement> unpack_placement(const Message& message);
 
 // Rows that are encoded.
 Message pack(const assembly::PlacedPart& part);

@@ -52,8 +52,8 @@ std::vector<std::size_t> share_of(int rank, int size, std::size_t count) {
   return share;
 }
 
-void serve_parts(const assembly::RunSources& sources, unsigned n_threads, std::size_t budget_bytes,
-                 runfile::Compression compression, Peers* peers) {
+Status serve_parts(const assembly::RunSources& sources, unsigned n_threads, std::size_t budget_bytes,
+                   runfile::Compression compression, Peers* peers) {
   const std::vector<std::size_t> share = share_of(peers->rank(), peers->size(), sources.processes.size());
   assembly::OrderedParts<assembly::ProcessPart> parts(
       share.size(), assembly::threads_of(n_threads), budget_bytes,
@@ -68,13 +68,15 @@ void serve_parts(const assembly::RunSources& sources, unsigned n_threads, std::s
     assembly::ProcessPart part = parts.next();
     peers->send(0, MessageKind::kHead, pack(part.head));
     auto placement = unpack_placement(peers->receive(0, MessageKind::kPlacement));
+    if (!placement) return tl::unexpected(std::move(placement.error()));
     encoded.push_back(std::async(std::launch::async,
-                                 [part = std::move(part), placement = std::move(placement), compression]() mutable {
+                                 [part = std::move(part), placement = std::move(*placement), compression]() mutable {
                                    return encode(std::move(part), placement, compression);
                                  }));
     if (encoded.size() > kHeadsAhead) send_rows();
   }
   while (!encoded.empty()) send_rows();
+  return {};
 }
 
 }  // namespace jaxprof::merge

@@ -11,8 +11,8 @@ namespace jaxprof::merge {
 std::vector<std::size_t> share_of(int rank, int size, std::size_t count);
 
 // Reads this process's share with `n_threads` (0: as many as the machine has), and sends it to process 0. Returns when
-// all is sent. `budget_bytes` is about what parts may take.
-void serve_parts(const assembly::RunSources& sources, unsigned n_threads, std::size_t budget_bytes,
-                 runfile::Compression compression, Peers* peers);
+// all is sent. `budget_bytes` is about what parts may take. Fails if process 0 answers nonsense.
+Status serve_parts(const assembly::RunSources& sources, unsigned n_threads, std::size_t budget_bytes,
+                   runfile::Compression compression, Peers* peers);
 
 }  // namespace jaxprof::merge

@@ -81,7 +81,7 @@ class SharedPartsTest : public testing::Test {
     test::ThreadPeers(n_peers, sends_wait).run([&](Peers* peers) {
       const assembly::RunSources own = sources();
       if (peers->rank() > 0) {
-        serve_parts(own, 2, 1 << 20, runfile::Compression::kGzip, peers);
+        EXPECT_TRUE(serve_parts(own, 2, 1 << 20, runfile::Compression::kGzip, peers));
         return;
       }
       bytes = written([&](assembly::EventSink* sink) {
@@ -116,35 +116,6 @@ TEST_F(SharedPartsTest, WhoSeesOtherSpoolsIsFoundOut) {
   EXPECT_EQ(pack(sources()), all);
   std::filesystem::remove(run_.file("rank3.jxspool"));
   EXPECT_NE(pack(sources()), all);
-}
-
-TEST(PartMessages, AHeadArrivesAsItWas) {
-  assembly::PartHead head;
-  head.strings.intern("one");
-  head.counts.kernels = 5;
-  head.n_events = 7;
-  head.devices.push_back({3, {}, "a GPU"});
-  head.comms.push_back({9, 1, 2, 3, 4, 5, "world"});
-  head.segments.push_back({1, 2, 3, 4, 5, 6, 7, 8});
-  head.steps.has_steps = true;
-  head.steps.marker = "step";
-  head.steps.own.emplace().numbers = assembly::StepNumbers({1, 2, 5});
-  head.steps.marks.emplace().alternatives["other"] = 4;
-  head.findings.add(runfile::Severity::kError, "code", {1, 2, 3}, 4, "text");
-  const assembly::PartHead other = unpack_head(pack(head));
-  EXPECT_EQ(other.strings.text(static_cast<runfile::StringId>(1)), "one");
-  EXPECT_EQ(other.counts.kernels, 5u);
-  EXPECT_EQ(other.n_events, 7u);
-  EXPECT_EQ(other.devices.at(0).name, "a GPU");
-  EXPECT_EQ(other.devices.at(0).ordinal, 3);
-  EXPECT_EQ(other.comms.at(0).name, "world");
-  EXPECT_EQ(other.comms.at(0).thread, 5u);
-  EXPECT_EQ(other.segments.at(0).first_step, 8);
-  EXPECT_EQ(other.steps.own->numbers, head.steps.own->numbers);
-  EXPECT_EQ(other.steps.marks->alternatives.at("other"), 4u);
-  EXPECT_TRUE(other.findings.is_partial());
-  EXPECT_EQ(other.findings.findings().at(0).text, "text");
-  EXPECT_EQ(pack(other), pack(head));
 }
 
 }  // namespace
