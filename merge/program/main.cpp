@@ -48,6 +48,7 @@ Result<int> run(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader of our lines that is gone costs the lines only
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that reaches its size limit is an error with a name
   jaxprof::set_program_name("jaxprof-merge");
   const auto status = jaxprof::merge::run({argv + 1, argv + argc});
   if (status) return *status;

@@ -7,6 +7,7 @@
 #include "merge/program/file_sink.h"
 #include "merge/program/narration.h"
 #include "merge/program/progress.h"
+#include "merge/program/stop_signals.h"
 #include "merge/runfile/run_file_stream.h"
 
 namespace jaxprof::merge {
@@ -40,8 +41,10 @@ void print(const std::string& line) {
 Result<int> write_run(
     const Options& options, const std::string& note,
     const std::function<Result<assembly::AssembledRun>(const assembly::Room&, assembly::EventSink*)>& assemble) {
+  StopSignals stop;  // before the stream has threads
   auto stream = runfile::RunFileStream::create(options.output, write_options_of(options));
   if (!stream) return tl::unexpected(std::move(stream.error()));
+  stop.remove_on_stop(stream->part_path());
   FileSink sink(&*stream);
   Result<assembly::AssembledRun> assembled;
   {

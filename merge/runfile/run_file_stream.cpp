@@ -83,6 +83,7 @@ unsigned threads_of(const WriteOptions& options) {
 struct RunFileStream::State {
   State(std::string file_path, const WriteOptions& options, OutputFile file)
       : path(std::move(file_path)),
+        part_path(file.part_path()),
         output(std::move(file)),
         store(options.scratch_folder.empty() ? folder_of(path) : options.scratch_folder, options.chunk_memory_bytes),
         pool(std::in_place, store, options.compression, threads_of(options)),
@@ -103,6 +104,7 @@ struct RunFileStream::State {
   Status write_part(const RunTables& run);
 
   std::string path;
+  std::string part_path;
   std::optional<OutputFile> output;  // none after a failure
   std::optional<Error> failure;
   ChunkStore store;
@@ -144,6 +146,10 @@ Status RunFileStream::append(const EventTables& part) {
 
 Status RunFileStream::append_encoded(const EncodedPart& part) {
   return state_->attempt([&] { return state_->tables.append_encoded(part); });
+}
+
+const std::string& RunFileStream::part_path() const {
+  return state_->part_path;
 }
 
 RowPositions RunFileStream::rows() const {

@@ -31,6 +31,8 @@ class RunFileStream {
   Status append(const EventTables& part);
   // The same of a part that was encoded elsewhere for just this place in the run, with this stream's compression.
   Status append_encoded(const EncodedPart& part);
+  // Where the file is until it has its name.
+  const std::string& part_path() const;
   // The rows so far: the first ones of the next part.
   RowPositions rows() const;
 
