@@ -46,9 +46,7 @@ class Gathering {
   Arrivals gather() {
     count_recorded_members();
     const std::vector<std::uint64_t> rows = wanted_rows();
-    found_.is_gpu = std::any_of(rows.begin(), rows.end(), [this](std::uint64_t row) {
-      return run_.collectives.first_start_ns[row] >= 0 && is_asked(row, step_of(row));
-    });
+    found_.is_gpu = are_times_of_gpus(rows);
     for (const std::uint64_t row : in_order(rows)) add(row);
     find_previous_ops(run_.processes.process.size(), run_.devices.device.size(), found_);
     return std::move(found_);
@@ -91,6 +89,20 @@ class Gathering {
       rows.push_back(row);
     }
     return rows;
+  }
+
+  // Has one that is asked for GPU times? Where none is asked for, has any?
+  bool are_times_of_gpus(const std::vector<std::uint64_t>& rows) {
+    bool is_any_asked = false;
+    bool has_any_gpu = false;
+    for (const std::uint64_t row : rows) {
+      const bool has_gpu_times = run_.collectives.first_start_ns[row] >= 0;
+      has_any_gpu = has_any_gpu || has_gpu_times;
+      if ((is_any_asked && !has_gpu_times) || !is_asked(row, step_of(row))) continue;
+      if (has_gpu_times) return true;
+      is_any_asked = true;
+    }
+    return has_any_gpu && !is_any_asked;
   }
 
   // By communicator and first arrival.

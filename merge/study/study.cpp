@@ -11,6 +11,7 @@
 #include "merge/runfile/word_list.h"
 #include "merge/study/clock.h"
 #include "merge/study/env.h"
+#include "merge/study/lateness.h"
 #include "merge/study/network.h"
 #include "merge/study/spread.h"
 #include "merge/study/summary.h"
@@ -18,7 +19,7 @@
 namespace jaxprof::study {
 
 std::span<const Study> all_studies() {
-  static constexpr std::array kStudies = {kSummary, kSpread, kNetwork, kClock, kEnv};
+  static constexpr std::array kStudies = {kSummary, kSpread, kLateness, kNetwork, kClock, kEnv};
   return kStudies;
 }
 
