@@ -5,8 +5,8 @@
 # earlier one failed, so that one run shows all there is to mend; the last line is "N passed, N failed".
 #
 # Usage: run.sh [--full] [--no-install] [-R REGEX]
-#   --full        also tests of more than a minute, hundreds of hard kills, a merge of 100 million events, the thread
-#                 sanitizer, clang-tidy over everything, and two minutes a fuzz target
+#   --full        also tests of more than a minute, hundreds of hard kills, a merge of 100 million events, a summary
+#                 of 1 GB, the thread sanitizer, clang-tidy over everything, and two minutes a fuzz target
 #   --no-install  install nothing: print what is missing and stop
 #   -R REGEX      only the ctest tests that match; no source checks, demo or fuzzing
 #
@@ -202,6 +202,13 @@ merge_at_scale() {
     rm -rf build/merge_scale
 }
 
+# Files of 1 GB, deflated and not; 6 GB of disk.
+summary_at_scale() {
+    /usr/bin/python3 tests/bench/summary_bench.py build/release/bin build/summary_scale 240000000 20000000
+    count "summary at scale" $?
+    rm -rf build/summary_scale
+}
+
 tidy() {
     build tidy
     count "clang-tidy" $?
@@ -229,6 +236,7 @@ if [ -z "$regex" ]; then
 fi
 if [ "$full" = 1 ]; then
     [ -n "$regex" ] || phase merge merge_at_scale
+    [ -n "$regex" ] || phase summary summary_at_scale
     # It takes a thread's own descriptor table, which the drain thread has, for the shared one: programs with the agent
     # loaded are left to the other sanitizers.
     phase tsan build_and_test tsan -E '^(slurm|cluster|chroot|arch|guest|integration|puppets|bench)'
