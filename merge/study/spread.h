@@ -17,9 +17,10 @@ inline constexpr std::size_t kSpreadRows = 40;  // in formats for people
 inline constexpr By kSpreadGroupings[] = {By::kRun, By::kRank, By::kNode, By::kComm};
 
 inline constexpr Study kSpread = {
-    "spread",
-    "how much does the same call's time vary, by operation, type, algorithm, protocol, ranks and size?",
-    R"(spread: one row per operation, data type, algorithm, protocol, ranks and size (exact sizes, never bins), and with --by per
+    .name = "spread",
+    .answers = "how much does the same call's time vary, by operation, type, algorithm, protocol, ranks and size?",
+    .definitions =
+        R"(spread: one row per operation, data type, algorithm, protocol, ranks and size (exact sizes, never bins), and with --by per
 rank, node or communicator. "missing" is what the source did not say. Calls of the steady steps, or of those that --steps,
 --segment and --window leave; --all-steps takes every call of the run. A call belongs to the step in which its host call began.
 
@@ -70,12 +71,10 @@ rank, node or communicator. "missing" is what the source did not say. Calls of t
 
   --histogram counts calls by time instead, raw and net over the same bins of equal width: 100 for programs, 20 for people.
 )",
-    kTakesOp | kTakesRanks | kTakesTime | kTakesReference | kTakesHistogram,
-    spread_wants,
-    nullptr,
-    spread_of,
-    nullptr,
-    kSpreadGroupings,
-    kSpreadRows};
+    .takes = kTakesOp | kTakesRanks | kTakesTime | kTakesReference | kTakesHistogram,
+    .is_wanted = spread_wants,
+    .stream = spread_of,
+    .groupings = kSpreadGroupings,
+    .shown_rows = kSpreadRows};
 
 }  // namespace jaxprof::study

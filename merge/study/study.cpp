@@ -10,16 +10,19 @@
 #include "merge/runfile/rank_ranges.h"
 #include "merge/runfile/word_list.h"
 #include "merge/study/clock.h"
+#include "merge/study/diff.h"
 #include "merge/study/env.h"
 #include "merge/study/lateness.h"
 #include "merge/study/network.h"
+#include "merge/study/pace.h"
 #include "merge/study/spread.h"
 #include "merge/study/summary.h"
+#include "merge/study/whatif.h"
 
 namespace jaxprof::study {
 
 std::span<const Study> all_studies() {
-  static constexpr std::array kStudies = {kSummary, kSpread, kLateness, kNetwork, kClock, kEnv};
+  static constexpr std::array kStudies = {kSummary, kSpread, kLateness, kPace, kWhatif, kNetwork, kClock, kEnv, kDiff};
   return kStudies;
 }
 
