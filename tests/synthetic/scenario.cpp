@@ -130,7 +130,7 @@ void sub_comms(SimRandom* random, RunPlan* plan) {
 void skew(SimRandom* random, RunPlan* plan) {
   add_to_rank(SlowdownKind::kSkew, random, plan).extra_ns = between_us(random, 30, 60);
   plan->training->jitter_ns = 10 * kUs;
-  plan->probe_way_ns = 400 * kUs;
+  plan->probe_way_ns = 1000 * kUs;
 }
 
 void crooked(SimRandom* random, RunPlan* plan) {
