@@ -7,7 +7,18 @@
 namespace jaxprof::spool {
 namespace {
 constexpr std::uint8_t kHasPayload = 0x80;
+
+// get_varint() without its branches, except near the end of a payload.
+inline const std::uint8_t* next_varint(const std::uint8_t* at, const std::uint8_t* end, std::uint64_t* value) noexcept {
+  if (end - at >= 8) [[likely]] {
+    const std::uint8_t* next = get_varint_wide(at, value);
+    if (next != nullptr) [[likely]]
+      return next;
+  }
+  return get_varint(at, end, value);
 }
+
+}  // namespace
 
 void EventEncoder::begin(std::uint32_t thread, std::uint64_t first_stamp) noexcept {
   std::uint8_t* out = put_varint(buffer_, thread);
@@ -47,51 +58,59 @@ void EventEncoder::add(const EventHeader& record) noexcept {
 EventDecoder::EventDecoder(const std::uint8_t* payload, std::size_t bytes) noexcept
     : at_(payload), end_(payload + bytes) {
   std::uint64_t thread = 0;
-  if (!read(&thread) || thread > UINT32_MAX || !read(&stamp_)) {
+  const std::uint8_t* at = get_varint(at_, end_, &thread);
+  if (at != nullptr) at = get_varint(at, end_, &stamp_);
+  if (at == nullptr || thread > UINT32_MAX) {
     is_damaged_ = true;
     at_ = end_;
     return;
   }
+  at_ = at;
   thread_ = static_cast<std::uint32_t>(thread);
 }
 
-bool EventDecoder::read(std::uint64_t* value) noexcept {
-  const std::uint8_t* next = get_varint(at_, end_, value);
-  if (next == nullptr) return false;
-  at_ = next;
-  return true;
+bool EventDecoder::stop_damaged() noexcept {
+  is_damaged_ = true;
+  at_ = end_;
+  return false;
 }
 
 bool EventDecoder::next(Event* event) noexcept {
   if (at_ == end_) return false;
-  const auto damaged = [this] {
-    is_damaged_ = true;
-    at_ = end_;
-    return false;
-  };
-  if (end_ - at_ < 2) return damaged();
-  const std::uint8_t kind = *at_++;
-  const std::uint8_t field_count = *at_++;
-  if (field_count > kMaxFields) return damaged();
+  if (end_ - at_ < 2) return stop_damaged();
+  const std::uint8_t* at = at_;
+  const std::uint8_t kind = *at++;
+  const std::uint8_t field_count = *at++;
+  if (field_count > kMaxFields) return stop_damaged();
   std::uint64_t difference = 0;
   std::uint64_t id = 0;
-  if (!read(&difference) || !read(&id) || id > UINT32_MAX) return damaged();
-  *event = Event{};
+  at = next_varint(at, end_, &difference);
+  if (at == nullptr) return stop_damaged();
+  at = next_varint(at, end_, &id);
+  if (at == nullptr || id > UINT32_MAX) return stop_damaged();
   event->kind = static_cast<EventKind>(kind & ~kHasPayload);
   event->id = static_cast<std::uint32_t>(id);
   stamp_ += static_cast<std::uint64_t>(unfold_sign(difference));
   event->stamp = stamp_;
   event->field_count = field_count;
   for (std::size_t i = 0; i < field_count; ++i) {
-    if (!read(&event->fields[i])) return damaged();
+    at = next_varint(at, end_, &event->fields[i]);
+    if (at == nullptr) return stop_damaged();
   }
+  std::memset(event->fields + field_count, 0, (kMaxFields - field_count) * sizeof event->fields[0]);
+  event->payload = nullptr;
+  event->payload_bytes = 0;
   if ((kind & kHasPayload) != 0) {
     std::uint64_t bytes = 0;
-    if (!read(&bytes) || bytes > kMaxPayloadBytes || bytes > static_cast<std::uint64_t>(end_ - at_)) return damaged();
-    event->payload = at_;
+    at = next_varint(at, end_, &bytes);
+    if (at == nullptr || bytes > kMaxPayloadBytes || bytes > static_cast<std::uint64_t>(end_ - at)) {
+      return stop_damaged();
+    }
+    event->payload = at;
     event->payload_bytes = static_cast<std::size_t>(bytes);
-    at_ += bytes;
+    at += bytes;
   }
+  at_ = at;
   return true;
 }
 

@@ -140,12 +140,12 @@ class EventDecoder {
  public:
   EventDecoder(const std::uint8_t* payload, std::size_t bytes) noexcept;
   std::uint32_t thread() const noexcept { return thread_; }
-  // False at the end of the payload, or where it is damaged; is_damaged() tells which.
+  // False at the end of the payload, or where it is damaged; is_damaged() tells which. `event` means nothing then.
   bool next(Event* event) noexcept;
   bool is_damaged() const noexcept { return is_damaged_; }
 
  private:
-  bool read(std::uint64_t* value) noexcept;
+  bool stop_damaged() noexcept;  // false
 
   const std::uint8_t* at_;
   const std::uint8_t* end_;

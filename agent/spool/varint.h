@@ -126,6 +126,29 @@ inline const std::uint8_t* get_varint(const std::uint8_t* at, const std::uint8_t
   return nullptr;
 }
 
+// Seven-bit groups that lie in a byte each, back side by side: the inverse of spread_56(). Top bits must be 0.
+constexpr std::uint64_t gather_56(std::uint64_t spread) noexcept {
+  spread = (spread & 0x007f007f007f007f) | (spread & 0x7f007f007f007f00) >> 1;
+  spread = (spread & 0x00003fff00003fff) | (spread & 0x3fff00003fff0000) >> 2;
+  return (spread & 0x000000000fffffff) | (spread & 0x0fffffff00000000) >> 4;
+}
+
+// get_varint() without a branch a byte, for values whose length cannot be foretold. 8 bytes at `at` must be readable;
+// null if the integer is longer than these.
+inline const std::uint8_t* get_varint_wide(const std::uint8_t* at, std::uint64_t* value) noexcept {
+  if (*at < 0x80) {
+    *value = *at;
+    return at + 1;
+  }
+  constexpr std::uint64_t kTopBits = 0x8080808080808080;
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  const std::uint64_t ends = ~word & kTopBits;
+  if (ends == 0) return nullptr;
+  *value = gather_56(word & (ends ^ (ends - 1)) & ~kTopBits);  // up to the first end
+  return at + static_cast<unsigned>(__builtin_ctzll(ends)) / 8 + 1;
+}
+
 constexpr std::uint64_t fold_sign(std::int64_t value) noexcept {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }

@@ -35,6 +35,26 @@ TEST(Varint, IsTheSameWithoutABranchAByte) {
   }
 }
 
+TEST(Varint, IsReadTheSameWithoutABranchAByte) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 100'000; ++i) {
+    std::array<std::uint8_t, 16> bytes{};
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+    // Any number of bytes, also such as nobody writes: a number that ends in groups of 0.
+    const std::size_t length = 1 + random() % 9;
+    for (std::size_t at = 0; at < length; ++at) bytes[at] |= 0x80;
+    bytes[length - 1] &= 0x7f;
+    std::uint64_t plain = 0;
+    std::uint64_t wide = 0;
+    const std::uint8_t* next = get_varint(bytes.data(), bytes.data() + bytes.size(), &plain);
+    const std::uint8_t* wide_next = get_varint_wide(bytes.data(), &wide);
+    ASSERT_EQ(wide_next, length <= 8 ? next : nullptr) << length;
+    if (length <= 8) {
+      ASSERT_EQ(wide, plain) << length;
+    }
+  }
+}
+
 TEST(MadeVarint, WritesWhatPuttingWrites) {
   for (unsigned bit = 0; bit < 48; ++bit) {
     const std::uint64_t power = std::uint64_t{1} << bit;
