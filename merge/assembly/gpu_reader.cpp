@@ -1,7 +1,6 @@
 #include "merge/assembly/gpu_reader.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <unordered_map>
 
@@ -10,6 +9,7 @@
 #include "merge/match/api_calls.h"
 #include "merge/runfile/table_rows.h"
 #include "merge/runfile/word_list.h"
+#include "merge/scratch/sort_items.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -24,6 +24,31 @@ std::uint32_t narrow(std::uint64_t word) {
 std::uint64_t or_missing(std::uint64_t word) {
   return word == 0 ? runfile::kNoRow : word;
 }
+
+// A table to which rows are added one by one; in memory they are made many at once, which is much faster than to let
+// each column grow by itself.
+template <typename Table>
+class GrowingTable {
+ public:
+  // The next row, of which every value is missing.
+  std::size_t add() {
+    if (n_rows_ == n_made_) {
+      n_made_ = std::max<std::size_t>(2 * n_made_, 64);
+      runfile::resize_rows(rows, n_made_);
+    }
+    return n_rows_++;
+  }
+  Table finish() && {
+    runfile::resize_rows(rows, n_rows_);
+    return std::move(rows);
+  }
+
+  Table rows;
+
+ private:
+  std::size_t n_rows_ = 0;
+  std::size_t n_made_ = 0;
+};
 
 class Reader {
  public:
@@ -50,20 +75,30 @@ class Reader {
       case spool::EventKind::kGpuEvent:
         return add_cuda_event(event);
       case spool::EventKind::kGpuExternal:
-        work_.externals[event.fields[field::kExternalHandle]].push_back(event.fields[field::kExternalCorrelation]);
+        work_.externals.push_back({event.fields[field::kExternalHandle], event.fields[field::kExternalCorrelation]});
         return;
       default:  // of a newer agent
         return;
     }
   }
 
-  match::GpuWork finish() && { return std::move(work_); }
+  match::GpuWork finish() && {
+    work_.kernels = std::move(kernels_).finish();
+    work_.memops = std::move(memops_).finish();
+    work_.api = std::move(api_).finish();
+    work_.overhead = std::move(overhead_).finish();
+    work_.graphs = std::move(graphs_).finish();
+    work_.syncs = std::move(syncs_).finish();
+    work_.cuda_events = std::move(cuda_events_).finish();
+    return std::move(work_);
+  }
 
  private:
   // Adds a row with its times and what is to be said of them.
   template <typename Table>
-  std::size_t add_timed(Table& table, const Event& event) {
-    const std::size_t row = add_row_at(table, event.stamp);
+  std::size_t add_timed(GrowingTable<Table>& to, const Event& event) {
+    const std::size_t row = add_row_at(to, event.stamp);
+    Table& table = to.rows;
     const std::int64_t length_ns = spool::unfold_sign(event.fields[field::kDuration]);
     if (event.stamp == 0) return row;
     const bool has_end = event.stamp + static_cast<std::uint64_t>(length_ns) != 0;
@@ -78,8 +113,9 @@ class Reader {
   }
 
   template <typename Table>
-  std::size_t add_row_at(Table& table, std::uint64_t stamp) {
-    const std::size_t row = runfile::add_row(table);
+  std::size_t add_row_at(GrowingTable<Table>& to, std::uint64_t stamp) {
+    const std::size_t row = to.add();
+    Table& table = to.rows;
     table.flags[row] = 0;
     if (stamp == 0 || stamp > static_cast<std::uint64_t>(clock::AxisClock::kLastNs)) {
       table.flags[row] |= runfile::kWorkNoTime;
@@ -94,16 +130,19 @@ class Reader {
   template <typename Table>
   void place(Table& table, std::size_t row, const Event& event) {
     table.correlation[row] = or_missing(event.fields[field::kCorrelation]);
-    const spool::GpuLaneState* lane = trace_.gpu().lane(event.fields[field::kLane]);
-    if (lane == nullptr) return;
-    table.device[row] = static_cast<std::int32_t>(lane->device);
-    table.context[row] = lane->context;
-    table.stream[row] = lane->stream;
+    if (const std::uint64_t lane = event.fields[field::kLane]; lane != last_lane_) {
+      last_lane_ = lane;
+      lane_ = trace_.gpu().lane(lane);
+    }
+    if (lane_ == nullptr) return;
+    table.device[row] = static_cast<std::int32_t>(lane_->device);
+    table.context[row] = lane_->context;
+    table.stream[row] = lane_->stream;
   }
 
   void add_kernel(const Event& event) {
-    runfile::KernelTable& table = work_.kernels;
-    const std::size_t row = add_timed(table, event);
+    const std::size_t row = add_timed(kernels_, event);
+    runfile::KernelTable& table = kernels_.rows;
     place(table, row, event);
     table.name[row] = name_of(event.id);
     if (const std::uint64_t config = event.fields[field::kKernelConfig]; config != 0) {
@@ -115,8 +154,8 @@ class Reader {
   }
 
   void add_memcpy(const Event& event) {
-    runfile::MemopTable& table = work_.memops;
-    const std::size_t row = add_timed(table, event);
+    const std::size_t row = add_timed(memops_, event);
+    runfile::MemopTable& table = memops_.rows;
     place(table, row, event);
     table.kind[row] = memop_kind_of(event.id & 0xff);
     table.src[row] = memory_kind_of(event.id >> 8 & 0xff);
@@ -130,8 +169,8 @@ class Reader {
   }
 
   void add_memset(const Event& event) {
-    runfile::MemopTable& table = work_.memops;
-    const std::size_t row = add_timed(table, event);
+    const std::size_t row = add_timed(memops_, event);
+    runfile::MemopTable& table = memops_.rows;
     place(table, row, event);
     table.kind[row] = runfile::MemopKind::kMemset;
     table.dst[row] = memory_kind_of(event.id & 0xffff);
@@ -142,8 +181,8 @@ class Reader {
   }
 
   void add_api(const Event& event) {
-    runfile::ApiTable& table = work_.api;
-    const std::size_t row = add_timed(table, event);
+    const std::size_t row = add_timed(api_, event);
+    runfile::ApiTable& table = api_.rows;
     table.name[row] = api_name_of(event.id);
     const bool is_runtime = (event.id & field::kRuntimeApi) != 0;
     table.layer[row] = is_runtime ? runfile::ApiLayer::kRuntime : runfile::ApiLayer::kDriver;
@@ -154,22 +193,22 @@ class Reader {
 
   void add_overhead(const Event& event) {
     constexpr std::uint64_t kThread = 2;  // CUPTI_ACTIVITY_OBJECT_THREAD
-    runfile::OverheadTable& table = work_.overhead;
-    const std::size_t row = add_timed(table, event);
+    const std::size_t row = add_timed(overhead_, event);
+    runfile::OverheadTable& table = overhead_.rows;
     table.kind[row] = overhead_kind_of(event.id);
     if (event.fields[field::kOverheadObjectKind] == kThread) table.tid[row] = event.fields[field::kOverheadObject];
     table.correlation[row] = or_missing(event.fields[field::kCorrelation]);
   }
 
   void add_graph(const Event& event) {
-    const std::size_t row = add_timed(work_.graphs, event);
-    place(work_.graphs, row, event);
-    work_.graphs.graph[row] = event.id;
+    const std::size_t row = add_timed(graphs_, event);
+    place(graphs_.rows, row, event);
+    graphs_.rows.graph[row] = event.id;
   }
 
   void add_sync(const Event& event) {
-    runfile::SyncTable& table = work_.syncs;
-    const std::size_t row = add_timed(table, event);
+    const std::size_t row = add_timed(syncs_, event);
+    runfile::SyncTable& table = syncs_.rows;
     table.kind[row] = sync_kind_of(event.id);
     table.context[row] = narrow(event.fields[field::kSyncContext]);
     table.stream[row] = narrow(event.fields[field::kSyncStream]);
@@ -178,8 +217,8 @@ class Reader {
   }
 
   void add_cuda_event(const Event& event) {
-    runfile::CudaEventTable& table = work_.cuda_events;
-    const std::size_t row = add_row_at(table, event.stamp);
+    const std::size_t row = add_row_at(cuda_events_, event.stamp);
+    runfile::CudaEventTable& table = cuda_events_.rows;
     table.event[row] = event.id;
     table.context[row] = narrow(event.fields[field::kEventContext]);
     table.stream[row] = narrow(event.fields[field::kEventStream]);
@@ -203,7 +242,16 @@ class Reader {
   const rundir::SpoolTrace& trace_;
   const clock::GpuClockModel& clock_;
   runfile::StringTable* strings_;
-  match::GpuWork work_;
+  match::GpuWork work_;  // its tables at the end
+  GrowingTable<runfile::KernelTable> kernels_;
+  GrowingTable<runfile::MemopTable> memops_;
+  GrowingTable<runfile::ApiTable> api_;
+  GrowingTable<runfile::OverheadTable> overhead_;
+  GrowingTable<runfile::GraphTable> graphs_;
+  GrowingTable<runfile::SyncTable> syncs_;
+  GrowingTable<runfile::CudaEventTable> cuda_events_;
+  std::uint64_t last_lane_ = UINT64_MAX;
+  const spool::GpuLaneState* lane_ = nullptr;  // of last_lane_; null: not registered
   std::unordered_map<spool::StringId, runfile::StringId> names_;
   std::unordered_map<std::uint32_t, runfile::StringId> api_names_;
 };
@@ -212,10 +260,7 @@ template <typename Table>
 void sort_by_start(Table& table) {
   const auto& start_ns = table.start_ns;
   if (std::is_sorted(start_ns.begin(), start_ns.end())) return;
-  std::vector<std::size_t> order(start_ns.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&start_ns](std::size_t a, std::size_t b) { return start_ns[a] < start_ns[b]; });
+  const std::vector<std::size_t> order = scratch::sorted_places(std::span<const std::int64_t>(start_ns));
   runfile::reorder_rows(table, std::span<const std::size_t>(order));
 }
 

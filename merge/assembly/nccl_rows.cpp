@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
-#include <set>
 #include <span>
-#include <tuple>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "merge/match/nccl_words.h"
 #include "merge/runfile/table_rows.h"
+#include "merge/scratch/sort_items.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -24,6 +23,9 @@ using match::WorkRow;
 // whole; where that was not seen, of the whole as it was captured.
 std::vector<std::size_t> find_wholes(const match::NcclCalls& nccl, const match::NcclJoin& join) {
   const std::size_t count = nccl.calls.size() + join.replays.size();
+  const bool has_parts = std::any_of(nccl.calls.begin(), nccl.calls.end(),
+                                     [](const NcclCall& call) { return call.parent != match::kNoCall; });
+  if (!has_parts) return std::vector<std::size_t>(count, match::kNoCall);
   std::vector<match::NcclReplay> replay_of(count, {match::kNoCall, 0});
   std::map<std::pair<std::size_t, std::uint64_t>, std::size_t> replays;  // by capture and replay
   for (std::size_t i = 0; i < count; ++i) {
@@ -45,17 +47,30 @@ std::vector<std::size_t> find_wholes(const match::NcclCalls& nccl, const match::
   return wholes;
 }
 
-// For each call that a kernel carried out, how many whole calls share it; a part counts as its whole.
-std::map<WorkRow, std::size_t> count_sharers(const std::vector<std::size_t>& wholes, const match::NcclJoin& join) {
-  std::map<WorkRow, std::set<std::size_t>> sharers;
-  for (const NcclWork& work : join.work) {
-    const std::size_t whole = wholes[work.call];
-    sharers[work.work].insert(whole == match::kNoCall ? work.call : whole);
+// How many whole calls share each kernel and copy; a part counts as its whole.
+class Sharers {
+ public:
+  Sharers(const std::vector<std::size_t>& wholes, const match::NcclJoin& join, const match::GpuWork& gpu)
+      : kernels_(gpu.kernels.start_ns.size()), memops_(gpu.memops.start_ns.size()) {
+    for (const NcclWork& work : join.work) ++count_of(work.work);
+    std::vector<std::pair<WorkRow, std::size_t>> shared;  // with each whole
+    for (const NcclWork& work : join.work) {
+      if (count_of(work.work) < 2) continue;
+      const std::size_t whole = wholes[work.call];
+      shared.emplace_back(work.work, whole == match::kNoCall ? work.call : whole);
+    }
+    std::sort(shared.begin(), shared.end());
+    shared.erase(std::unique(shared.begin(), shared.end()), shared.end());
+    for (const auto& [work, whole] : shared) count_of(work) = 0;
+    for (const auto& [work, whole] : shared) ++count_of(work);
   }
-  std::map<WorkRow, std::size_t> counts;
-  for (const auto& [work, calls] : sharers) counts[work] = calls.size();
-  return counts;
-}
+
+  std::uint32_t& count_of(const WorkRow& work) { return (work.is_memop ? memops_ : kernels_)[work.row]; }
+
+ private:
+  std::vector<std::uint32_t> kernels_;  // by row
+  std::vector<std::uint32_t> memops_;
+};
 
 class Rows {
  public:
@@ -70,33 +85,32 @@ class Rows {
 
   ProcessCalls run() && {
     const std::size_t count = nccl_.calls.size() + join_.replays.size();
-    std::vector<std::vector<NcclWork>> work(count);
-    for (const NcclWork& item : join_.work) work[item.call].push_back(item);
+    find_work(count);
     const std::vector<std::size_t> wholes = find_wholes(nccl_, join_);
-    const auto sharers = count_sharers(wholes, join_);
+    Sharers sharers(wholes, join_, gpu_);
     runfile::resize_rows(table_, count);
     std::vector<std::uint64_t> shared(count);
     for (std::size_t row = 0; row < count; ++row) {
-      set_row(row, work[row]);
+      set_row(row, work_of(row));
       shared[row] = call_of(row).calls_in_plan;
-      for (const NcclWork& item : work[row]) shared[row] = std::max<std::uint64_t>(shared[row], sharers.at(item.work));
+      for (const NcclWork& item : work_of(row)) {
+        shared[row] = std::max<std::uint64_t>(shared[row], sharers.count_of(item.work));
+      }
     }
-    std::vector<std::size_t> order(count);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [this](std::size_t a, std::size_t b) { return table_.start_ns[a] < table_.start_ns[b]; });
+    const std::vector<std::size_t> order = scratch::sorted_places(std::span<const std::int64_t>(table_.start_ns));
     std::vector<std::uint64_t> row_of(count);
     for (std::size_t i = 0; i < count; ++i) row_of[order[i]] = i;
     for (std::size_t i = 0; i < count; ++i) {
       if (wholes[i] != match::kNoCall) table_.parent[i] = row_of[wholes[i]];
     }
-    runfile::reorder_rows(table_, std::span<const std::size_t>(order));
+    if (!std::is_sorted(order.begin(), order.end())) runfile::reorder_rows(table_, std::span<const std::size_t>(order));
     ProcessCalls calls;
+    calls.calls.calls_in_plan.reserve(count);
     for (const std::size_t i : order) {
       calls.calls.calls_in_plan.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(shared[i], UINT32_MAX)));
     }
     calls.calls.rows = std::move(table_);
-    calls.work = pairs_of(row_of);
+    calls.work = pairs_of(order);
     calls.calls.comm_hashes = std::move(comm_hashes_);
     return calls;
   }
@@ -106,7 +120,17 @@ class Rows {
     return row < nccl_.calls.size() ? nccl_.calls[row] : nccl_.calls[join_.replays[row - nccl_.calls.size()].capture];
   }
 
-  void set_row(std::size_t row, const std::vector<NcclWork>& work) {
+  // Work is in the order of calls.
+  void find_work(std::size_t count) {
+    first_work_.assign(count + 1, 0);
+    for (const NcclWork& item : join_.work) ++first_work_[item.call + 1];
+    for (std::size_t row = 0; row < count; ++row) first_work_[row + 1] += first_work_[row];
+  }
+  std::span<const NcclWork> work_of(std::size_t row) const {
+    return std::span(join_.work).subspan(first_work_[row], first_work_[row + 1] - first_work_[row]);
+  }
+
+  void set_row(std::size_t row, std::span<const NcclWork> work) {
     const NcclCall& call = call_of(row);
     set_call(call, row);
     if (call.stream != 0 && !has_gpu_) {
@@ -135,7 +159,7 @@ class Rows {
     table.device[row] = call.device;
     if (call.sequence != match::kNoAmount) table.seq[row] = call.sequence;
     table.coll[row] = call.coll;
-    table.api[row] = strings_.intern(call.api);
+    table.api[row] = name_of(call.api);
     table.dtype[row] = call.dtype;
     table.redop[row] = call.redop;
     table.algo[row] = call.algo;
@@ -161,7 +185,7 @@ class Rows {
     return known->second;
   }
 
-  void set_work(const std::vector<NcclWork>& work, std::size_t row) {
+  void set_work(std::span<const NcclWork> work, std::size_t row) {
     runfile::NcclTable& table = table_;
     table.timing[row] = runfile::Timing::kEnqueue;
     if (work.empty()) return;
@@ -169,28 +193,32 @@ class Rows {
     std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
     bool has_times = true;
     // One thread's group for several GPUs is launched as one: its work is then each call's, and tells no call's GPU.
-    std::set<std::int32_t> devices;
-    std::set<std::uint32_t> streams;
-    const auto take = [&](const auto& from, std::uint64_t at) {
+    std::int32_t device = -1;
+    std::uint32_t stream = 0;
+    bool is_on_one_device = true;
+    bool is_on_one_stream = true;
+    const auto take = [&](const auto& from, std::uint64_t at, bool is_first) {
       has_times = has_times && from.start_ns[at] >= 0 && from.dur_ns[at] >= 0;
       start_ns = std::min(start_ns, from.start_ns[at]);
       end_ns = std::max(end_ns, from.start_ns[at] + from.dur_ns[at]);
-      devices.insert(from.device[at]);
-      streams.insert(from.stream[at]);
+      is_on_one_device = is_on_one_device && (is_first || from.device[at] == device);
+      is_on_one_stream = is_on_one_stream && (is_first || from.stream[at] == stream);
+      device = from.device[at];
+      stream = from.stream[at];
     };
     table.path[row] = work.front().path;
     for (const NcclWork& item : work) {
       table.path[row] = std::min(table.path[row], item.path);
       if (item.work.is_memop) {
-        take(gpu_.memops, item.work.row);
+        take(gpu_.memops, item.work.row, &item == &work.front());
       } else {
-        take(gpu_.kernels, item.work.row);
+        take(gpu_.kernels, item.work.row, &item == &work.front());
       }
     }
-    if (devices.size() == 1 && *devices.begin() >= 0) table.device[row] = *devices.begin();
-    if (devices.size() == 1 && streams.size() == 1) table.stream[row] = *streams.begin();
-    if (devices.size() > 1) table.flags[row] |= runfile::kCallOnSeveralGpus;
-    if (!has_times || devices.size() > 1) return;
+    if (is_on_one_device && device >= 0) table.device[row] = device;
+    if (is_on_one_device && is_on_one_stream) table.stream[row] = stream;
+    if (!is_on_one_device) table.flags[row] |= runfile::kCallOnSeveralGpus;
+    if (!has_times || !is_on_one_device) return;
     table.gpu_start_ns[row] = start_ns;
     table.gpu_dur_ns[row] = end_ns - start_ns;
     table.timing[row] = runfile::Timing::kCupti;
@@ -222,24 +250,29 @@ class Rows {
     table.tid[row] = gpu_.api.tid[api];
   }
 
-  runfile::NcclWorkTable pairs_of(const std::vector<std::uint64_t>& row_of) const {
-    struct Pair {
-      std::uint64_t call;
-      WorkRow work;
-      runfile::JoinPath path;
-    };
-    std::vector<Pair> pairs;
-    for (const NcclWork& item : join_.work) pairs.push_back({row_of[item.call], item.work, item.path});
-    std::stable_sort(pairs.begin(), pairs.end(),
-                     [](const Pair& a, const Pair& b) { return std::tie(a.call, a.work) < std::tie(b.call, b.work); });
+  // Of a call they are in order; calls are in the order of their rows.
+  runfile::NcclWorkTable pairs_of(const std::vector<std::size_t>& order) const {
     runfile::NcclWorkTable table;
-    runfile::resize_rows(table, pairs.size());
-    for (std::size_t row = 0; row < pairs.size(); ++row) {
-      table.call[row] = pairs[row].call;
-      (pairs[row].work.is_memop ? table.memop : table.kernel)[row] = pairs[row].work.row;
-      table.path[row] = pairs[row].path;
+    runfile::resize_rows(table, join_.work.size());
+    std::size_t row = 0;
+    for (std::size_t call = 0; call < order.size(); ++call) {
+      for (const NcclWork& item : work_of(order[call])) {
+        table.call[row] = call;
+        (item.work.is_memop ? table.memop : table.kernel)[row] = item.work.row;
+        table.path[row] = item.path;
+        ++row;
+      }
     }
     return table;
+  }
+
+  // Calls share few names, each of them in one place.
+  runfile::StringId name_of(std::string_view api) {
+    const auto known = std::find_if(names_.begin(), names_.end(), [api](const auto& name) {
+      return name.first.data() == api.data() && name.first.size() == api.size();
+    });
+    if (known != names_.end()) return known->second;
+    return names_.emplace_back(api, strings_.intern(api)).second;
   }
 
   const SourceProcess& process_;
@@ -248,7 +281,9 @@ class Rows {
   const match::GpuWork& gpu_;
   runfile::StringTable& strings_;
   const bool has_gpu_;
-  runfile::NcclTable table_;  // in the order of calls, then by start
+  runfile::NcclTable table_;             // in the order of calls, then by start
+  std::vector<std::size_t> first_work_;  // in join_.work, of each call and the end
+  std::vector<std::pair<std::string_view, runfile::StringId>> names_;
   std::vector<std::uint64_t> comm_hashes_;
   std::unordered_map<std::uint64_t, std::uint32_t> comms_;
   std::unordered_map<std::uint64_t, std::uint32_t> streams_;

@@ -1,7 +1,7 @@
 #include "merge/assembly/process_part.h"
 
 #include <bit>
-#include <numeric>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +16,7 @@
 #include "merge/match/plugin_events.h"
 #include "merge/match/range_work.h"
 #include "merge/runfile/table_rows.h"
+#include "merge/scratch/sort_items.h"
 
 namespace jaxprof::assembly {
 namespace {
@@ -61,10 +62,10 @@ runfile::NvtxTable nvtx_rows(const SourceProcess& process, const match::NvtxRang
                              runfile::StringTable* strings) {
   const rundir::SpoolTrace& trace = process.trace;
   // A range that starts with another comes after it if it is the inner one.
-  std::vector<std::size_t> order(nvtx.ranges.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&nvtx](std::size_t a, std::size_t b) { return nvtx.ranges[a].start < nvtx.ranges[b].start; });
+  std::vector<std::uint64_t> starts;
+  starts.reserve(nvtx.ranges.size());
+  for (const NvtxRange& range : nvtx.ranges) starts.push_back(range.start);
+  const std::vector<std::size_t> order = scratch::sorted_places(std::span<const std::uint64_t>(starts));
   std::vector<std::uint64_t> row_of(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) row_of[order[i]] = i;
 
@@ -200,7 +201,7 @@ ProcessPart read_process(const RunSources& sources, std::size_t index) {
   match::NvtxRanges nvtx;
   if (process.clock != nullptr) {  // without one nothing of the process can be placed
     match::PluginEvents plugin;
-    match::NvtxRangeBuilder ranges(process.trace);
+    match::NvtxRangeBuilder ranges;
     process.trace.for_each_event([&](std::uint32_t thread, const spool::Event& event) {
       ++head.n_events;
       ranges.add(thread, event);

@@ -1,6 +1,7 @@
 #include "merge/match/api_calls.h"
 
 #include <algorithm>
+#include <span>
 
 #include "merge/runfile/run_tables.h"
 
@@ -13,26 +14,31 @@ constexpr std::int64_t kStampErrorNs = 1'000'000;
 }  // namespace
 
 ApiCalls::ApiCalls(const runfile::ApiTable& api) : api_(api), outer_(api.correlation.size()) {
-  by_number_.reserve(api.correlation.size());
+  std::vector<std::uint64_t> last;  // call of each correlation so far
   for (std::uint64_t row = 0; row < outer_.size(); ++row) {
     outer_[row] = row;
     if (api.correlation[row] == runfile::kNoRow) continue;
-    std::vector<std::uint64_t>& calls = by_number_[api.correlation[row]];
-    const bool is_inner =
-        !calls.empty() && api.start_ns[calls.back()] >= 0 &&
-        api.start_ns[row] <= api.start_ns[calls.back()] + std::max<std::int64_t>(api.dur_ns[calls.back()], 0);
-    if (is_inner) {
-      outer_[row] = calls.back();
+    const std::uint32_t number = correlations_.add(api.correlation[row]);
+    if (number < last.size()) {
+      const std::uint64_t before = last[number];
+      const bool is_inner = api.start_ns[before] >= 0 &&
+                            api.start_ns[row] <= api.start_ns[before] + std::max<std::int64_t>(api.dur_ns[before], 0);
+      if (is_inner) {
+        outer_[row] = before;
+        continue;
+      }
+      last[number] = row;
     } else {
-      calls.push_back(row);
+      last.push_back(row);
     }
+    by_number_.add(number, row);
   }
+  by_number_.settle();
 }
 
 std::uint64_t ApiCalls::launch_of(std::uint64_t correlation, std::int64_t start_ns) const {
-  const auto found = by_number_.find(correlation);
-  if (found == by_number_.end()) return runfile::kNoRow;
-  const std::vector<std::uint64_t>& calls = found->second;
+  const std::span<const std::uint64_t> calls = by_number_.of(correlations_.find(correlation));
+  if (calls.empty()) return runfile::kNoRow;
   // Those without a time come first.
   const auto timed =
       std::find_if(calls.begin(), calls.end(), [this](std::uint64_t row) { return api_.start_ns[row] >= 0; });

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
+#include "merge/match/keyed_lists.h"
 #include "merge/runfile/gpu_tables.h"
 
 namespace jaxprof::match {
@@ -28,8 +28,9 @@ class ApiCalls {
 
  private:
   const runfile::ApiTable& api_;
-  std::vector<std::uint64_t> outer_;                                         // by row
-  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> by_number_;  // outermost ones, by start
+  std::vector<std::uint64_t> outer_;        // by row
+  KeyNumbers correlations_;                 // numbers of the lists
+  NumberedLists<std::uint64_t> by_number_;  // rows of outermost calls, by start
 };
 
 }  // namespace jaxprof::match

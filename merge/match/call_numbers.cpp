@@ -1,6 +1,7 @@
 #include "merge/match/call_numbers.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -18,8 +19,7 @@ struct Kind {
 
 class Numbering {
  public:
-  Numbering(const std::map<std::size_t, std::uint64_t>& ordinals, const CommMembers& members,
-            std::vector<NcclCall>* calls)
+  Numbering(const std::vector<std::uint64_t>& ordinals, const CommMembers& members, std::vector<NcclCall>* calls)
       : ordinals_(ordinals), members_(members), calls_(*calls) {}
 
   void number(std::uint64_t hash, runfile::Coll coll, const Kind& kind) {
@@ -41,10 +41,7 @@ class Numbering {
   }
 
  private:
-  std::uint64_t ordinal_of(std::size_t index) const {
-    const auto found = ordinals_.find(index);
-    return found == ordinals_.end() ? 0 : found->second;
-  }
+  std::uint64_t ordinal_of(std::size_t index) const { return index < ordinals_.size() ? ordinals_[index] : 0; }
 
   void set_number(std::size_t index, std::uint64_t number) {
     calls_[index].sequence = number;
@@ -103,21 +100,21 @@ class Numbering {
     });
   }
 
-  const std::map<std::size_t, std::uint64_t>& ordinals_;
+  const std::vector<std::uint64_t>& ordinals_;
   const CommMembers& members_;
   std::vector<NcclCall>& calls_;
 };
 
 }  // namespace
 
-void number_calls(const std::map<std::size_t, std::uint64_t>& ordinals, const std::vector<std::size_t>& order,
+void number_calls(const std::vector<std::uint64_t>& ordinals, const std::vector<std::size_t>& order,
                   const CommMembers& members, std::vector<NcclCall>* calls) {
   std::map<std::pair<std::uint64_t, runfile::Coll>, Kind> kinds;
   for (const std::size_t index : order) {
     const NcclCall& call = (*calls)[index];
     if (!call.comm_hash) continue;
     Kind& kind = kinds[{*call.comm_hash, call.coll}];
-    kind.has_ordinals = kind.has_ordinals || ordinals.contains(index);
+    kind.has_ordinals = kind.has_ordinals || (index < ordinals.size() && ordinals[index] != 0);
     if (call.sequence != kNoAmount) {
       kind.has_numbered = true;
     } else {

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "merge/match/comm_members.h"
@@ -19,9 +18,10 @@
 
 namespace jaxprof::match {
 
-// `ordinals`: NvtxRange::call_ordinal, by place in `calls`; `order`: places, by time. Sets sequence,
+// `ordinals`: NvtxRange::call_ordinal by place in `calls`, 0 for those that have none and for all behind its end;
+// `order`: places, by time. Sets sequence,
 // is_sequence_counted and, where the thread that made a member calls for it, comm_rank. `members` are settled.
-void number_calls(const std::map<std::size_t, std::uint64_t>& ordinals, const std::vector<std::size_t>& order,
+void number_calls(const std::vector<std::uint64_t>& ordinals, const std::vector<std::size_t>& order,
                   const CommMembers& members, std::vector<NcclCall>* calls);
 
 }  // namespace jaxprof::match

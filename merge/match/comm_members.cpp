@@ -22,19 +22,19 @@ bool is_about_itself(std::string_view api) {
 
 }  // namespace
 
-std::optional<std::uint64_t> comm_hash_of(const NvtxRange& range) {
-  const PayloadField* field = find_field(range.fields, kCommField);
+std::optional<std::uint64_t> comm_hash_of(std::span<const PayloadField> fields) {
+  const PayloadField* field = find_field(fields, kCommField);
   if (field == nullptr || field->value == 0) return std::nullopt;
   return static_cast<std::uint64_t>(field->value);
 }
 
-void CommMembers::take_range(std::string_view api, const NvtxRange& range) {
-  const std::optional<std::uint64_t> hash = comm_hash_of(range);
+void CommMembers::take_range(std::string_view api, std::uint32_t thread, std::span<const PayloadField> fields) {
+  const std::optional<std::uint64_t> hash = comm_hash_of(fields);
   if (!is_about_itself(api) || !hash) return;
-  ProcessComm& made = member(*hash, number_of_field(range.fields, kRankField));
-  if (made.rank_count < 0) made.rank_count = number_of_field(range.fields, kRankCountField);
-  if (makes_member(api)) made.thread = range.thread;
-  if (made.device < 0) made.device = number_of_field(range.fields, kDeviceField);
+  ProcessComm& made = member(*hash, number_of_field(fields, kRankField));
+  if (made.rank_count < 0) made.rank_count = number_of_field(fields, kRankCountField);
+  if (makes_member(api)) made.thread = thread;
+  if (made.device < 0) made.device = number_of_field(fields, kDeviceField);
 }
 
 void CommMembers::take_plugin(const rundir::Communicator& from) {

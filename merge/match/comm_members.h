@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "merge/match/nvtx_ranges.h"
+#include "merge/match/payload.h"
 #include "merge/rundir/spool_trace.h"
 
 namespace jaxprof::match {
@@ -28,12 +29,13 @@ struct ProcessComm {
 };
 
 // What NCCL's payload says about the communicator of a range, 2.25 and newer; nothing if it has no id yet.
-std::optional<std::uint64_t> comm_hash_of(const NvtxRange& range);
+std::optional<std::uint64_t> comm_hash_of(std::span<const PayloadField> fields);
 
 class CommMembers {
  public:
-  // A range of NCCL's domain that is no collective call. `api`: its message, "ncclCommInitRank" and so on.
-  void take_range(std::string_view api, const NvtxRange& range);
+  // A range of NCCL's domain on `thread` that is no collective call, with its payload. `api`: its message,
+  // "ncclCommInitRank" and so on.
+  void take_range(std::string_view api, std::uint32_t thread, std::span<const PayloadField> fields);
   void take_plugin(const rundir::Communicator& from);
   // A call on communicator `hash`: that it exists, if nobody has told.
   void take_call(std::uint64_t hash);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "merge/runfile/gpu_tables.h"
@@ -19,8 +18,12 @@ struct GpuWork {
   runfile::GraphTable graphs;
   runfile::SyncTable syncs;
   runfile::CudaEventTable cuda_events;
-  // What NCCL's kernel launches launched: correlations by the launch's handle.
-  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> externals;
+  // What NCCL's kernel launches launched: the launch's handle and a correlation, in no particular order.
+  struct External {
+    std::uint64_t handle;
+    std::uint64_t correlation;
+  };
+  std::vector<External> externals;
 
   std::uint64_t record_count = 0;    // of all kinds
   std::uint64_t damaged_blocks = 0;  // that did not decode to their end

@@ -61,8 +61,7 @@ void take_pairs(const rundir::SpoolTrace& trace, const std::vector<NcclCall>& ca
 
 }  // namespace
 
-std::unordered_map<std::uint64_t, std::size_t> pair_grouped_events(const rundir::SpoolTrace& trace,
-                                                                   const RangeCalls& ranges,
+std::unordered_map<std::uint64_t, std::size_t> pair_grouped_events(const rundir::SpoolTrace& trace, RangeCalls* ranges,
                                                                    const std::vector<NcclCall>& calls,
                                                                    std::vector<const PluginEvent*> events) {
   std::unordered_map<std::uint64_t, std::size_t> pairs;
@@ -70,7 +69,7 @@ std::unordered_map<std::uint64_t, std::size_t> pair_grouped_events(const rundir:
                    [](const PluginEvent* a, const PluginEvent* b) { return a->start < b->start; });
   std::map<std::uint64_t, Group> groups;  // by number
   for (const PluginEvent* event : events) {
-    const GroupEnd* end = ranges.group_end_around(event->thread, event->start);
+    const GroupEnd* end = ranges->group_end_around(event->thread, event->start);
     if (end != nullptr) groups[end->group].events.push_back(event);
   }
   if (groups.empty()) return pairs;

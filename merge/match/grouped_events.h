@@ -20,8 +20,7 @@ namespace jaxprof::match {
 // `calls` are those of the ranges, `events` the enqueued ones without an API event. Answers the call of each event that
 // has one, by the event's handle. What one side does not tell (communicators up to NCCL 2.24, bytes of an unknown type)
 // does not part them, once all that tell everything are settled.
-std::unordered_map<std::uint64_t, std::size_t> pair_grouped_events(const rundir::SpoolTrace& trace,
-                                                                   const RangeCalls& ranges,
+std::unordered_map<std::uint64_t, std::size_t> pair_grouped_events(const rundir::SpoolTrace& trace, RangeCalls* ranges,
                                                                    const std::vector<NcclCall>& calls,
                                                                    std::vector<const PluginEvent*> events);
 

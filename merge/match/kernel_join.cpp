@@ -4,6 +4,8 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -35,9 +37,12 @@ class Join {
     join_scopes();
     join_order();
     join_parents();
-    std::sort(join_.work.begin(), join_.work.end(), [](const NcclWork& a, const NcclWork& b) {
+    const auto is_before = [](const NcclWork& a, const NcclWork& b) {
       return std::tie(a.call, a.work, a.path) < std::tie(b.call, b.work, b.path);
-    });
+    };
+    if (!std::is_sorted(join_.work.begin(), join_.work.end(), is_before)) {
+      std::sort(join_.work.begin(), join_.work.end(), is_before);
+    }
     const auto is_same = [](const NcclWork& a, const NcclWork& b) { return a.call == b.call && a.work == b.work; };
     join_.work.erase(std::unique(join_.work.begin(), join_.work.end(), is_same), join_.work.end());
     return std::move(join_);
@@ -55,14 +60,14 @@ class Join {
   // ---- external
 
   void join_external() {
-    for (const auto& [handle, correlations] : work_.externals) {
-      const PluginEvent* event = plugin_.find(handle);
+    join_.work.reserve(work_.externals.size());
+    for (const GpuWork::External& external : work_.externals) {
+      const std::span<const std::size_t> calls = launches_.of(external.handle);
+      if (calls.empty()) continue;
+      const PluginEvent* event = plugin_.find(external.handle);
       const std::int64_t called_ns = event == nullptr ? 0 : axis_ns_(event->start);
-      for (const std::size_t call : launches_.of(handle)) {
-        for (const std::uint64_t correlation : correlations) {
-          for (const WorkRow& work : index_.with_correlation(correlation, called_ns))
-            add(call, work, JoinPath::kExternal);
-        }
+      for (const WorkRow& work : index_.with_correlation(external.correlation, called_ns)) {
+        for (const std::size_t call : calls) add(call, work, JoinPath::kExternal);
       }
     }
   }
@@ -88,9 +93,10 @@ class Join {
     for (const auto& [number, state] : nodes_) {
       const std::uint64_t launch = launch_of(*state);
       if (launch == 0) continue;
-      const std::vector<WorkRow>& rows = index_.of_node(number);
+      const std::span<const WorkRow> rows = index_.of_node(number);
       by_launch[launch].insert(by_launch[launch].end(), rows.begin(), rows.end());
     }
+    if (by_launch.empty()) return;
     std::map<std::pair<std::size_t, std::uint64_t>, std::size_t> rows_of;  // by capture and replay
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       if (calls_[i].capture != kNoCall) rows_of[{calls_[i].capture, calls_[i].replay}] = i;
@@ -111,7 +117,8 @@ class Join {
 
   // The calls that were captured, and the ones that they are parts of.
   std::vector<std::size_t> captures_of(std::uint64_t launch) const {
-    std::vector<std::size_t> captures = launches_.of(launch);
+    const std::span<const std::size_t> launched = launches_.of(launch);
+    std::vector<std::size_t> captures(launched.begin(), launched.end());
     const std::size_t count = captures.size();
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t parent = calls_[captures[i]].parent;
@@ -132,7 +139,7 @@ class Join {
     auto operator<=>(const Scope&) const = default;
   };
 
-  std::vector<Scope> scopes_of(std::size_t index) const {
+  std::vector<Scope> scopes_of(std::size_t index) {
     const NcclCall& call = calls_[index];
     if (call.launch_end != 0) return {{call.thread, call.launch_start, call.launch_end, call.has_launch_end}};
     std::vector<Scope> scopes;
@@ -147,7 +154,7 @@ class Join {
 
   // What NCCL launched there: its kernels, or where there is none copies (one-rank communicators, copy engines). Behind
   // an end that was not recorded the copies may be anybody's.
-  std::vector<WorkRow> launched_in(const Scope& scope) const {
+  std::vector<WorkRow> launched_in(const Scope& scope) {
     std::vector<WorkRow> kernels;
     std::vector<WorkRow> copies;
     const bool is_open = scope.end == UINT64_MAX;
@@ -203,11 +210,20 @@ class Join {
     std::vector<std::size_t> calls;
   };
 
+  static bool is_kernel_of_stream(const NcclCall& call) {
+    return call.stream != 0 && !call.is_captured && call.algo != runfile::Algo::kCe;
+  }
+
   void join_order() {
+    std::set<std::uint64_t> streams;  // that have anything left
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      if (!is_joined_[i] && is_kernel_of_stream(calls_[i])) streams.insert(calls_[i].stream);
+    }
+    if (streams.empty()) return;
     std::map<std::uint64_t, std::map<std::pair<int, std::uint64_t>, Unit>> by_stream;
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       const NcclCall& call = calls_[i];
-      if (call.stream == 0 || call.is_captured || call.algo == runfile::Algo::kCe) continue;
+      if (!is_kernel_of_stream(call) || !streams.contains(call.stream)) continue;
       std::pair<int, std::uint64_t> key{2, i};
       if (call.group != kNoAmount) key = {1, call.group};
       if (call.plan != 0) key = {0, call.plan};
@@ -251,8 +267,9 @@ class Join {
   // ---- parts
 
   void join_parents() {
-    const std::vector<NcclWork> known = join_.work;
-    for (const NcclWork& part : known) {
+    const std::size_t count = join_.work.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const NcclWork part = join_.work[i];
       if (part.call >= calls_.size()) continue;
       const std::size_t parent = calls_[part.call].parent;
       if (parent != kNoCall && !calls_[part.call].is_captured) add(parent, part.work, part.path);
@@ -263,9 +280,9 @@ class Join {
   const std::vector<NcclCall>& calls_;
   const GpuWork& work_;
   const std::function<std::int64_t(std::uint64_t)>& axis_ns_;
-  const LaunchCalls launches_;
+  LaunchCalls launches_;
   const PluginEvents& plugin_;
-  const WorkIndex index_;
+  WorkIndex index_;
   std::vector<bool> is_joined_;  // by call
   std::vector<bool> is_kernel_taken_;
   std::vector<bool> is_memop_taken_;

@@ -2,115 +2,149 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 namespace jaxprof::match {
 namespace {
 
 using spool::NcclEvent;
 
-// Events of one type of one thread and communicator, by start.
-using Place = std::pair<std::uint32_t, std::uint32_t>;
-using Events = std::map<Place, std::vector<const PluginEvent*>>;
+using EventList = std::vector<const PluginEvent*>;
 
-Events events_of(const PluginEvents& plugin, NcclEvent type) {
-  Events events;
+void sort_by_start(EventList* events) {
+  const auto is_before = [](const PluginEvent* a, const PluginEvent* b) { return a->start < b->start; };
+  if (!std::is_sorted(events->begin(), events->end(), is_before)) {
+    std::stable_sort(events->begin(), events->end(), is_before);
+  }
+}
+
+// Of one thread and communicator, by start.
+struct Place {
+  EventList launches;
+  EventList groups;
+};
+using Places = std::map<std::pair<std::uint32_t, std::uint32_t>, Place>;
+
+Places places_of(const PluginEvents& plugin) {
+  Places places;
   for (const PluginEvent& event : plugin.all()) {
-    if (event.type == type) events[{event.thread, event.communicator}].push_back(&event);
+    if (event.type == NcclEvent::kKernelLaunch) {
+      places[{event.thread, event.communicator}].launches.push_back(&event);
+    } else if (event.type == NcclEvent::kGroup) {
+      places[{event.thread, event.communicator}].groups.push_back(&event);
+    }
   }
-  for (auto& [place, list] : events) {
-    std::stable_sort(list.begin(), list.end(),
-                     [](const PluginEvent* a, const PluginEvent* b) { return a->start < b->start; });
+  for (auto& [key, place] : places) {
+    sort_by_start(&place.launches);
+    sort_by_start(&place.groups);
   }
-  return events;
+  return places;
 }
 
-// The Group event that follows the launch, before the next one of its thread and communicator; null if none does.
-const PluginEvent* group_after(const PluginEvent& launch, const PluginEvent* next_launch, const Events& groups) {
-  const auto list = groups.find({launch.thread, launch.communicator});
-  if (list == groups.end()) return nullptr;
-  const auto group =
-      std::lower_bound(list->second.begin(), list->second.end(), launch.start,
-                       [](const PluginEvent* event, std::uint64_t start) { return event->start < start; });
-  if (group == list->second.end()) return nullptr;
-  return next_launch != nullptr && (*group)->start >= next_launch->start ? nullptr : *group;
+// Calls `take(launch, group)` for each launch of a place: the Group event that follows it, before the next one; null if
+// none does.
+template <typename Take>
+void pair_with_groups(const Place& place, const Take& take) {
+  auto group = place.groups.begin();
+  for (std::size_t i = 0; i < place.launches.size(); ++i) {
+    const PluginEvent& launch = *place.launches[i];
+    while (group != place.groups.end() && (*group)->start < launch.start) ++group;
+    const bool is_before_next = group != place.groups.end() &&
+                                (i + 1 == place.launches.size() || (*group)->start < place.launches[i + 1]->start);
+    take(launch, is_before_next ? *group : nullptr);
+  }
 }
 
-// The group call of the thread that is around the launch, whatever communicator it began with; null if none is.
-const PluginEvent* group_call_around(const PluginEvent& launch,
-                                     const std::map<std::uint32_t, std::vector<const PluginEvent*>>& group_calls) {
-  const auto list = group_calls.find(launch.thread);
-  if (list == group_calls.end()) return nullptr;
-  const auto after =
-      std::upper_bound(list->second.begin(), list->second.end(), launch.start,
-                       [](std::uint64_t start, const PluginEvent* event) { return start < event->start; });
-  if (after == list->second.begin()) return nullptr;
-  const PluginEvent* group = *(after - 1);
-  return !group->has_stop || launch.start <= group->stop ? group : nullptr;
+// The group calls of each thread, whatever communicator they began with.
+class GroupCalls {
+ public:
+  explicit GroupCalls(const PluginEvents& plugin) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, EventList> by_place;
+    for (const PluginEvent& event : plugin.all()) {
+      if (event.type == NcclEvent::kGroupApi) by_place[{event.thread, event.communicator}].push_back(&event);
+    }
+    for (auto& [place, list] : by_place) {
+      sort_by_start(&list);
+      EventList& all = by_thread_[place.first];
+      all.insert(all.end(), list.begin(), list.end());
+    }
+    for (auto& [thread, list] : by_thread_) sort_by_start(&list);
+  }
+
+  // The one of the thread that is around the launch; null if none is.
+  const PluginEvent* around(const PluginEvent& launch) const {
+    const auto list = by_thread_.find(launch.thread);
+    if (list == by_thread_.end()) return nullptr;
+    const auto after =
+        std::upper_bound(list->second.begin(), list->second.end(), launch.start,
+                         [](std::uint64_t start, const PluginEvent* event) { return start < event->start; });
+    if (after == list->second.begin()) return nullptr;
+    const PluginEvent* group = *(after - 1);
+    return !group->has_stop || launch.start <= group->stop ? group : nullptr;
+  }
+
+ private:
+  std::map<std::uint32_t, EventList> by_thread_;  // by start
+};
+
+KeyedLists<std::size_t> calls_by(const std::vector<NcclCall>& calls, std::uint64_t NcclCall::*handle, bool of_replays) {
+  KeyedLists<std::size_t> lists;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const bool is_wanted = calls[i].*handle != 0 && (of_replays || calls[i].replay == kNoAmount);
+    if (is_wanted) lists.add(calls[i].*handle, i);
+  }
+  lists.settle();
+  return lists;
 }
 
 }  // namespace
 
-LaunchCalls::LaunchCalls(const NcclCalls& calls, const PluginEvents& plugin) {
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_plan;
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_group_call;
-  for (std::size_t i = 0; i < calls.calls.size(); ++i) {
-    const NcclCall& call = calls.calls[i];
-    if (call.enqueued != 0) calls_[call.enqueued].push_back(i);
-    if (call.replay != kNoAmount) continue;
-    if (call.plan != 0) by_plan[call.plan].push_back(i);
-    if (call.group_api != 0) by_group_call[call.group_api].push_back(i);
-  }
-  std::map<std::uint32_t, std::vector<const PluginEvent*>> group_calls;  // by thread, by start
-  for (auto& [place, list] : events_of(plugin, NcclEvent::kGroupApi)) {
-    auto& all = group_calls[place.first];
-    all.insert(all.end(), list.begin(), list.end());
-  }
-  for (auto& [thread, list] : group_calls) {
-    std::stable_sort(list.begin(), list.end(),
-                     [](const PluginEvent* a, const PluginEvent* b) { return a->start < b->start; });
-  }
-  const Events groups = events_of(plugin, NcclEvent::kGroup);
-  for (const auto& [place, launches] : events_of(plugin, NcclEvent::kKernelLaunch)) {
-    for (std::size_t i = 0; i < launches.size(); ++i) {
-      const PluginEvent& launch = *launches[i];
-      const PluginEvent* next = i + 1 < launches.size() ? launches[i + 1] : nullptr;
-      const PluginEvent* group = group_after(launch, next, groups);
-      const auto plan = group == nullptr ? by_plan.end() : by_plan.find(group->handle);
-      if (plan != by_plan.end()) {
-        add(launch, plan->second);
-        continue;
+LaunchCalls::LaunchCalls(const NcclCalls& calls, const PluginEvents& plugin)
+    : calls_(calls.calls),
+      by_enqueued_(calls_by(calls.calls, &NcclCall::enqueued, true)),
+      by_plan_(calls_by(calls.calls, &NcclCall::plan, false)),
+      place_(plugin) {
+  std::optional<GroupCalls> group_calls;
+  for (const auto& [key, place] : places_of(plugin)) {
+    pair_with_groups(place, [&](const PluginEvent& launch, const PluginEvent* group) {
+      Calls launched = group == nullptr ? Calls() : by_plan_.of(group->handle);
+      if (launched.empty()) {
+        if (!group_calls) group_calls.emplace(plugin);
+        const PluginEvent* around = group_calls->around(launch);
+        if (!by_group_call_) by_group_call_ = calls_by(calls_, &NcclCall::group_api, false);
+        if (around == nullptr || by_group_call_->of(around->handle).empty()) return;
+        launched = choose(launch, *around);
       }
-      const PluginEvent* around = group_call_around(launch, group_calls);
-      const auto members = around == nullptr ? by_group_call.end() : by_group_call.find(around->handle);
-      if (members == by_group_call.end()) continue;
-      std::vector<std::size_t> chosen;
-      for (const std::size_t index : members->second) {
-        const NcclCall& call = calls.calls[index];
-        const bool is_same_stream = call.stream == 0 || launch.stream == 0 || call.stream == launch.stream;
-        const bool is_same_comm = call.communicator == 0 || call.communicator == launch.communicator;
-        if (call.plan == 0 && is_same_stream && is_same_comm) chosen.push_back(index);
-      }
-      add(launch, chosen);
+      each_.emplace_back(&launch, launched);
+      place_[launch.handle] = static_cast<std::uint32_t>(each_.size());
+    });
+  }
+}
+
+LaunchCalls::Calls LaunchCalls::choose(const PluginEvent& launch, const PluginEvent& group_call) {
+  std::vector<std::size_t>& chosen = chosen_.emplace_back();
+  for (const std::size_t index : by_group_call_->of(group_call.handle)) {
+    const NcclCall& call = calls_[index];
+    const bool is_same_stream = call.stream == 0 || launch.stream == 0 || call.stream == launch.stream;
+    const bool is_same_comm = call.communicator == 0 || call.communicator == launch.communicator;
+    if (call.plan == 0 && is_same_stream && is_same_comm) chosen.push_back(index);
+  }
+  return chosen;
+}
+
+std::span<const std::size_t> LaunchCalls::of(std::uint64_t handle) const {
+  const std::uint32_t place = place_.at(handle);
+  return place > 0 ? each_[place - 1].second : by_enqueued_.of(handle);
+}
+
+std::span<const PluginEvent* const> LaunchCalls::launches_of(std::size_t call) {
+  if (!launches_) {
+    launches_.emplace();
+    for (const auto& [launch, calls] : each_) {
+      for (const std::size_t index : calls) launches_->add(static_cast<std::uint32_t>(index), launch);
     }
+    launches_->settle();
   }
-}
-
-void LaunchCalls::add(const PluginEvent& launch, const std::vector<std::size_t>& calls) {
-  calls_[launch.handle] = calls;
-  for (const std::size_t call : calls) launches_[call].push_back(&launch);
-}
-
-const std::vector<std::size_t>& LaunchCalls::of(std::uint64_t handle) const {
-  static const std::vector<std::size_t> kNone;
-  const auto found = calls_.find(handle);
-  return found == calls_.end() ? kNone : found->second;
-}
-
-const std::vector<const PluginEvent*>& LaunchCalls::launches_of(std::size_t call) const {
-  static const std::vector<const PluginEvent*> kNone;
-  const auto found = launches_.find(call);
-  return found == launches_.end() ? kNone : found->second;
+  return std::as_const(*launches_).of(static_cast<std::uint32_t>(call));
 }
 
 }  // namespace jaxprof::match

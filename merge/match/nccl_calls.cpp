@@ -1,15 +1,18 @@
 #include "merge/match/nccl_calls.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "merge/match/by_handle.h"
 #include "merge/match/call_numbers.h"
 #include "merge/match/grouped_events.h"
 #include "merge/match/nccl_words.h"
 #include "merge/match/range_calls.h"
+#include "merge/scratch/sort_items.h"
 
 namespace jaxprof::match {
 namespace {
@@ -23,35 +26,42 @@ class Assembly {
       : trace_(trace),
         plugin_(plugin),
         ranges_(trace, ranges, &members_, &calls_),
-        group_count_(ranges_.group_count()) {}
+        group_count_(ranges_.group_count()),
+        group_numbers_(plugin),
+        plan_sizes_(plugin),
+        rows_(plugin, kNoCall),
+        has_enqueued_(plugin),
+        is_taken_(plugin) {}
 
   NcclCalls run() && {
     for (const rundir::Communicator& c : trace_.communicators()) members_.take_plugin(c);
+    std::vector<const PluginEvent*> without_api;
+    std::size_t enqueued_count = 0;
     for (const PluginEvent& event : plugin_.all()) {
       if (!is_enqueued(event)) continue;
+      ++enqueued_count;
       if (event.plan != 0) ++plan_sizes_[event.plan];
-      if (!is_replay(event)) has_enqueued_[event.parent] = true;
+      if (!is_replay(event)) has_enqueued_[event.parent] = 1;
+      if (api_of(event) == nullptr) without_api.push_back(&event);
     }
-    std::vector<const PluginEvent*> without_api;
-    for (const PluginEvent& event : plugin_.all()) {
-      if (is_enqueued(event) && api_of(event) == nullptr) without_api.push_back(&event);
-    }
-    grouped_ = pair_grouped_events(trace_, ranges_, calls_, std::move(without_api));
+    calls_.reserve(calls_.size() + enqueued_count);
+    grouped_ = pair_grouped_events(trace_, &ranges_, calls_, std::move(without_api));
     for (const PluginEvent& event : plugin_.all()) {
       if (is_enqueued(event)) add_enqueued(event);
     }
     // Symmetric kernels, one-rank communicators and empty calls have a CollApi and nothing else.
     for (const PluginEvent& event : plugin_.all()) {
       const bool is_api = event.type == NcclEvent::kCollApi || event.type == NcclEvent::kP2pApi;
-      if (is_api && !has_enqueued_[event.handle]) add_api_only(event);
+      if (is_api && has_enqueued_.at(event.handle) == 0) add_api_only(event);
     }
     settle_launches();
     settle_replays();
     settle_members();
-    number_calls(ranges_.ordinals(), order_by_time(), members_, &calls_);
+    const std::vector<std::size_t> order = order_by_time();
+    number_calls(ranges_.ordinals(), order, members_, &calls_);
     settle_devices();
-    count_captures();
-    sort_by_time();
+    count_captures(order);
+    put_in_order(order);
     NcclCalls result;
     result.calls = std::move(calls_);
     result.comms = members_.all();
@@ -94,24 +104,23 @@ class Assembly {
     const bool is_unclaimed = range != kNoCall && calls_[range].source == runfile::NcclSource::kNvtx;
     if (is_unclaimed && calls_[range].coll == coll) return claim(range);
     if (const auto grouped = grouped_.find(at.handle); grouped != grouped_.end()) return claim(grouped->second);
-    NcclCall call;
+    const bool is_part = range != kNoCall && is_point_to_point(coll) && !is_point_to_point(calls_[range].coll);
+    NcclCall& call = calls_.emplace_back();
     call.coll = coll;
     call.thread = at.thread;
     call.source = runfile::NcclSource::kNcclPlugin;
     call.enqueue_start = at.start;
     call.enqueue_end = at.stop;
     call.has_enqueue_end = at.has_stop;
-    const bool is_part = range != kNoCall && is_point_to_point(coll) && !is_point_to_point(calls_[range].coll);
     if (is_part) call.parent = range;
-    calls_.push_back(std::move(call));
-    return calls_.back();
+    return call;
   }
 
   void add_enqueued(const PluginEvent& event) {
     const PluginEvent* api = api_of(event);
     const bool has_api = api != nullptr;
     // A graph's replay brings the event again under the parent of its capture: that call has its row already.
-    const bool is_first = has_api && !is_replay(event) && !std::exchange(is_taken_[api->handle], true);
+    const bool is_first = has_api && !is_replay(event) && std::exchange(is_taken_[api->handle], 1) == 0;
     const PluginEvent& at = is_first ? *api : event;
     NcclCall& call = row_for(at, coll_of(event.codes.function));
     if (is_first) {
@@ -147,7 +156,7 @@ class Assembly {
       if (has_root(call.coll)) call.root = event.root;
     }
     if (event.type == NcclEvent::kP2p) call.peer = event.peer;
-    if (const auto plan = plan_sizes_.find(event.plan); plan != plan_sizes_.end()) call.calls_in_plan = plan->second;
+    if (event.plan != 0) call.calls_in_plan = plan_sizes_.at(event.plan);
     fill_bytes(has_api ? api->codes.type : event.codes.type, &call);
   }
 
@@ -174,9 +183,9 @@ class Assembly {
 
   // Groups that only the plugin saw are numbered on, behind those that NVTX showed.
   std::uint64_t group_number(std::uint64_t handle) {
-    const auto [found, is_new] = group_numbers_.try_emplace(handle, group_count_ + 1);
-    if (is_new) ++group_count_;
-    return found->second;
+    std::uint64_t& number = group_numbers_[handle];
+    if (number == 0) number = ++group_count_;
+    return number;
   }
 
   void fill_from_context(std::uint32_t number, NcclCall* call) const {
@@ -223,15 +232,14 @@ class Assembly {
     for (const ReplayRow& replay : replays_) {
       NcclCall& call = calls_[replay.call];
       call.replay = next[replay.api]++;
-      const auto captured = rows_.find(replay.api);
-      if (captured != rows_.end()) call.capture = captured->second;
+      call.capture = rows_.at(replay.api);
     }
   }
 
   // Sends and receives are numbered by peer, and so are their captures.
-  void count_captures() {
+  void count_captures(const std::vector<std::size_t>& order) {
     std::map<std::tuple<std::uint64_t, std::int32_t, Coll, std::int32_t, std::uint64_t>, std::uint64_t> next;
-    for (const std::size_t index : order_by_time()) {
+    for (const std::size_t index : order) {
       NcclCall& call = calls_[index];
       if (!call.is_captured || call.replay != kNoAmount || !call.comm_hash) continue;
       const std::int32_t peer = is_point_to_point(call.coll) ? call.peer : -1;
@@ -266,21 +274,19 @@ class Assembly {
   }
 
   std::vector<std::size_t> order_by_time() const {
-    std::vector<std::size_t> order(calls_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-      return calls_[a].enqueue_start < calls_[b].enqueue_start;
-    });
-    return order;
+    std::vector<std::uint64_t> starts;
+    starts.reserve(calls_.size());
+    for (const NcclCall& call : calls_) starts.push_back(call.enqueue_start);
+    return scratch::sorted_places(std::span<const std::uint64_t>(starts));
   }
 
-  void sort_by_time() {
-    const std::vector<std::size_t> order = order_by_time();
+  void put_in_order(const std::vector<std::size_t>& order) {
+    if (std::is_sorted(order.begin(), order.end())) return;
     std::vector<std::size_t> position(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
     std::vector<NcclCall> sorted;
     sorted.reserve(calls_.size());
-    for (const std::size_t index : order) sorted.push_back(std::move(calls_[index]));
+    for (const std::size_t index : order) sorted.push_back(calls_[index]);
     for (NcclCall& call : sorted) {
       if (call.parent != kNoCall) call.parent = position[call.parent];
       if (call.capture != kNoCall) call.capture = position[call.capture];
@@ -300,13 +306,13 @@ class Assembly {
   CommMembers members_;
   RangeCalls ranges_;
   std::uint64_t group_count_;
-  std::unordered_map<std::uint64_t, std::size_t> grouped_;          // by handle of the enqueued event
-  std::unordered_map<std::uint64_t, std::uint64_t> group_numbers_;  // by handle of the GroupApi
-  std::unordered_map<std::uint64_t, std::uint64_t> plan_sizes_;     // by handle of the Group
-  std::unordered_map<std::uint64_t, std::size_t> rows_;             // by handle of the API event
+  std::unordered_map<std::uint64_t, std::size_t> grouped_;  // by handle of the enqueued event
+  ByHandle<std::uint64_t> group_numbers_;                   // of the GroupApi; 0: it has none yet
+  ByHandle<std::uint64_t> plan_sizes_;                      // of the Group
+  ByHandle<std::size_t> rows_;                              // of the API event
+  ByHandle<std::uint8_t> has_enqueued_;                     // of the API event, as a truth value
+  ByHandle<std::uint8_t> is_taken_;                         // the same
   std::vector<ReplayRow> replays_;
-  std::unordered_map<std::uint64_t, bool> has_enqueued_;  // by handle of the API event
-  std::unordered_map<std::uint64_t, bool> is_taken_;      // by handle of the API event
 };
 
 }  // namespace

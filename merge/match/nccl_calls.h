@@ -9,9 +9,8 @@
 
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "merge/match/comm_members.h"
@@ -28,7 +27,7 @@ inline constexpr std::uint64_t kNoAmount = std::numeric_limits<std::uint64_t>::m
 // Stamps in ticks of the process's event clock.
 struct NcclCall {
   runfile::Coll coll = runfile::Coll::kUnknown;
-  std::string api;  // "ncclAllReduce"; "" if only NCCL's own word is known
+  std::string_view api;  // "ncclAllReduce", of the trace; "" if only NCCL's own word is known
   std::optional<std::uint64_t> comm_hash;
   std::int32_t comm_rank = -1;
   std::int32_t device = -1;            // CUDA's number for the member's GPU in this process; -1: not told

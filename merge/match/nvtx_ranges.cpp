@@ -6,7 +6,7 @@ namespace jaxprof::match {
 
 namespace field = spool::nvtx_field;
 
-NvtxRange NvtxRangeBuilder::begin(RangeKind kind, std::uint32_t thread, const spool::Event& event) const {
+NvtxRange NvtxRangeBuilder::begin(RangeKind kind, std::uint32_t thread, const spool::Event& event) {
   const spool::NvtxContext context = spool::unpack_nvtx_context(event.fields[field::kContext]);
   NvtxRange range;
   range.kind = kind;
@@ -20,23 +20,23 @@ NvtxRange NvtxRangeBuilder::begin(RangeKind kind, std::uint32_t thread, const sp
   range.payload = event.fields[field::kPayload];
   range.step = event.fields[field::kStep];
   range.call_ordinal = kind == RangeKind::kPushPop ? event.fields[field::kCallOrdinal] : 0;
-  if (event.payload_bytes > 0) {
-    range.fields = decode_payloads(trace_, range.domain, {event.payload, event.payload_bytes});
-  }
+  range.start_payload = {event.payload, event.payload_bytes};
   return range;
 }
 
-std::size_t NvtxRangeBuilder::innermost(std::uint32_t thread, std::uint32_t domain) const {
-  const auto found = stacks_.find({thread, domain});
-  if (found == stacks_.end()) return kNoRange;
-  const Stack& stack = found->second;
+std::size_t NvtxRangeBuilder::innermost(const Stack& stack) {
   const auto open = std::find_if(stack.rbegin(), stack.rend(), [](std::size_t index) { return index != kNoRange; });
   return open == stack.rend() ? kNoRange : *open;
 }
 
 NvtxRangeBuilder::Stack& NvtxRangeBuilder::stack_of(std::uint32_t thread, std::uint32_t domain,
                                                     std::uint64_t unseen_ends, std::uint64_t stamp) {
-  Stack& stack = stacks_[{thread, domain}];
+  const std::pair place(thread, domain);
+  if (last_stack_ == nullptr || last_place_ != place) {
+    last_place_ = place;
+    last_stack_ = &stacks_[place];
+  }
+  Stack& stack = *last_stack_;
   if (unseen_ends > 0) unwind(stack, unseen_ends - 1, stamp);
   return stack;
 }
@@ -49,14 +49,11 @@ void NvtxRangeBuilder::unwind(Stack& stack, std::uint64_t depth, std::uint64_t s
   }
 }
 
-void NvtxRangeBuilder::end_range(std::size_t index, const spool::Event& event, std::uint32_t domain) {
+void NvtxRangeBuilder::end_range(std::size_t index, const spool::Event& event) {
   NvtxRange& range = ranges_[index];
   range.end = event.stamp;
   range.has_end = true;
-  if (event.payload_bytes == 0) return;
-  for (PayloadField& more : decode_payloads(trace_, domain, {event.payload, event.payload_bytes})) {
-    range.fields.push_back(more);
-  }
+  range.end_payload = {event.payload, event.payload_bytes};
 }
 
 void NvtxRangeBuilder::add(std::uint32_t thread, const spool::Event& event) {
@@ -67,7 +64,7 @@ void NvtxRangeBuilder::add(std::uint32_t thread, const spool::Event& event) {
       // Ranges as deep as this one or deeper have ended, without our seeing it.
       unwind(stack, range.depth, event.stamp);
       stack.resize(range.depth, kNoRange);
-      range.parent = innermost(thread, range.domain);
+      range.parent = innermost(stack);
       stack.push_back(ranges_.size());
       ranges_.push_back(std::move(range));
       break;
@@ -77,7 +74,7 @@ void NvtxRangeBuilder::add(std::uint32_t thread, const spool::Event& event) {
       const std::uint64_t depth = event.fields[field::kPopDepth];
       Stack& stack = stack_of(thread, domain, event.fields[field::kPopUnseenEnds], event.stamp);
       if (depth < stack.size() && stack[depth] != kNoRange) {
-        end_range(stack[depth], event, domain);
+        end_range(stack[depth], event);
       } else {
         ++ends_without_start_;
       }
@@ -90,7 +87,7 @@ void NvtxRangeBuilder::add(std::uint32_t thread, const spool::Event& event) {
       started_[id] = ranges_.size();
       ranges_.push_back(std::move(range));
       if (const auto early = early_ends_.find(id); early != early_ends_.end()) {
-        end_range(ranges_.size() - 1, early->second, early->second.id);
+        end_range(ranges_.size() - 1, early->second);
         early_ends_.erase(early);
         started_.erase(id);
       }
@@ -100,7 +97,7 @@ void NvtxRangeBuilder::add(std::uint32_t thread, const spool::Event& event) {
       const std::uint64_t id = event.fields[field::kEndRangeId];
       // Another thread's block with the start may come later in the file.
       if (const auto open = started_.find(id); open != started_.end()) {
-        end_range(open->second, event, ranges_[open->second].domain);
+        end_range(open->second, event);
         started_.erase(open);
       } else {
         early_ends_.emplace(id, event);
@@ -111,7 +108,7 @@ void NvtxRangeBuilder::add(std::uint32_t thread, const spool::Event& event) {
       NvtxRange range = begin(RangeKind::kMark, thread, event);
       range.end = range.start;
       range.has_end = true;
-      range.parent = innermost(thread, range.domain);
+      range.parent = innermost(stack_of(thread, range.domain, 0, range.start));
       ranges_.push_back(std::move(range));
       break;
     }

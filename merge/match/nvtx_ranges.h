@@ -7,14 +7,12 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <optional>
-#include <string_view>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "agent/spool/event_codec.h"
-#include "merge/match/payload.h"
 #include "merge/rundir/spool_trace.h"
 
 namespace jaxprof::match {
@@ -40,7 +38,9 @@ struct NvtxRange {
   std::uint64_t payload = 0;            // its bits
   std::uint64_t step = 0;               // 1 + the ordinal of the step that it is; 0: it is none
   std::uint64_t call_ordinal = 0;  // NCCL's: 1 + the calls before it of its function, communicator and peer; 0: unknown
-  std::vector<PayloadField> fields;  // of payload schemas, at its start and its end
+  // Payloads by schema (spool::PayloadHeader, read by payload.h), as long as the trace lives.
+  std::span<const std::uint8_t> start_payload;
+  std::span<const std::uint8_t> end_payload;
 };
 
 struct NvtxRanges {
@@ -52,24 +52,24 @@ struct NvtxRanges {
 // Takes events one by one, in the order in which each thread wrote them.
 class NvtxRangeBuilder {
  public:
-  explicit NvtxRangeBuilder(const rundir::SpoolTrace& trace) : trace_(trace) {}
   void add(std::uint32_t thread, const spool::Event& event);
   NvtxRanges finish() &&;
 
  private:
   using Stack = std::vector<std::size_t>;  // by depth: the open range, or kNoRange where its push was lost
 
-  NvtxRange begin(RangeKind kind, std::uint32_t thread, const spool::Event& event) const;
+  static NvtxRange begin(RangeKind kind, std::uint32_t thread, const spool::Event& event);
   // The open ranges, less those whose pops the thread says were lost (nvtx_field::kPopUnseenEnds), at `stamp`.
   Stack& stack_of(std::uint32_t thread, std::uint32_t domain, std::uint64_t unseen_ends, std::uint64_t stamp);
   // Ranges as deep as `depth` or deeper had ended by `stamp`.
   void unwind(Stack& stack, std::uint64_t depth, std::uint64_t stamp);
-  std::size_t innermost(std::uint32_t thread, std::uint32_t domain) const;
-  void end_range(std::size_t index, const spool::Event& event, std::uint32_t domain);
+  static std::size_t innermost(const Stack& stack);
+  void end_range(std::size_t index, const spool::Event& event);
 
-  const rundir::SpoolTrace& trace_;
   std::vector<NvtxRange> ranges_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Stack> stacks_;  // by thread and domain
+  std::pair<std::uint32_t, std::uint32_t> last_place_;               // thread and domain
+  Stack* last_stack_ = nullptr;                                      // theirs
   std::unordered_map<std::uint64_t, std::size_t> started_;           // by range id
   std::unordered_map<std::uint64_t, spool::Event> early_ends_;       // seen before their start, by range id
   std::uint64_t ends_without_start_ = 0;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "merge/rundir/spool_trace.h"
@@ -19,13 +21,37 @@ struct PayloadField {
   std::string_view enum_name;  // "" unless the field is an enumeration with this value in it
 };
 
-// The integer fields of one payload. Fields that the bytes do not reach are left out.
-std::vector<PayloadField> decode_payload(const rundir::SpoolTrace& trace, std::uint32_t domain, std::uint64_t schema,
-                                         std::span<const std::uint8_t> bytes);
+// Looks each schema up once, for millions of payloads have few. One thread.
+class PayloadReader {
+ public:
+  // `trace` is borrowed.
+  explicit PayloadReader(const rundir::SpoolTrace& trace) : trace_(trace) {}
 
-// All payloads of an event's bytes (spool/event_record.h, PayloadHeader), decoded and joined.
-std::vector<PayloadField> decode_payloads(const rundir::SpoolTrace& trace, std::uint32_t domain,
-                                          std::span<const std::uint8_t> event_payload);
+  // Adds the integer fields of one payload. Fields that the bytes do not reach are left out.
+  void read(std::uint32_t domain, std::uint64_t schema, std::span<const std::uint8_t> bytes,
+            std::vector<PayloadField>* fields);
+  // Adds those of all payloads of an event's bytes (spool/event_record.h, PayloadHeader).
+  void read_all(std::uint32_t domain, std::span<const std::uint8_t> event_payload, std::vector<PayloadField>* fields);
+
+ private:
+  // An integer field, and where its bytes lie.
+  struct Place {
+    std::string_view name;
+    std::uint64_t offset = 0;
+    std::uint64_t width = 0;  // 1 to 8
+    bool is_signed = false;
+    const rundir::EnumSchema* enumeration = nullptr;  // null: it is none
+  };
+  using Layout = std::vector<Place>;
+  using Key = std::pair<std::uint32_t, std::uint64_t>;  // domain and schema
+
+  const Layout& layout_of(std::uint32_t domain, std::uint64_t schema);
+
+  const rundir::SpoolTrace& trace_;
+  std::map<Key, Layout> layouts_;
+  Key last_key_;
+  const Layout* last_ = nullptr;  // of last_key_
+};
 
 // The field of that name; null if there is none.
 const PayloadField* find_field(std::span<const PayloadField> fields, std::string_view name);

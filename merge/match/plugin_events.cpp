@@ -65,19 +65,21 @@ PluginEvent read_start(std::uint32_t thread, const spool::Event& event) {
 
 void PluginEvents::add(std::uint32_t thread, const spool::Event& event) {
   if (event.kind == spool::EventKind::kNcclStart) {
-    PluginEvent started = read_start(thread, event);
+    events_.push_back(read_start(thread, event));
+    PluginEvent& started = events_.back();
+    by_handle_.set(started.handle, events_.size() - 1);
+    if (early_stops_.empty()) return;
     if (const auto early = early_stops_.find(started.handle); early != early_stops_.end()) {
       started.stop = early->second;
       started.has_stop = true;
       early_stops_.erase(early);
     }
-    by_handle_[started.handle] = events_.size();
-    events_.push_back(started);
   } else if (event.kind == spool::EventKind::kNcclStop) {
     const std::uint64_t handle = event.fields[field::kHandle];
-    if (const auto found = by_handle_.find(handle); found == by_handle_.end()) {
+    const std::size_t place = by_handle_.find(handle);
+    if (place == HandleIndex::kNone) {
       early_stops_[handle] = event.stamp;
-    } else if (PluginEvent& started = events_[found->second]; !started.has_stop) {
+    } else if (PluginEvent& started = events_[place]; !started.has_stop) {
       started.stop = event.stamp;  // NCCL stops some events twice; the first counts
       started.has_stop = true;
     }
@@ -85,8 +87,8 @@ void PluginEvents::add(std::uint32_t thread, const spool::Event& event) {
 }
 
 const PluginEvent* PluginEvents::find(std::uint64_t handle) const {
-  const auto found = by_handle_.find(handle);
-  return found == by_handle_.end() ? nullptr : &events_[found->second];
+  const std::size_t at = place(handle);
+  return at == HandleIndex::kNone ? nullptr : &events_[at];
 }
 
 }  // namespace jaxprof::match

@@ -8,6 +8,7 @@
 
 #include "agent/spool/event_codec.h"
 #include "agent/spool/event_record.h"
+#include "merge/match/handle_index.h"
 
 namespace jaxprof::match {
 
@@ -40,10 +41,12 @@ class PluginEvents {
   const std::vector<PluginEvent>& all() const { return events_; }
   // Null for 0 and for a handle whose start was not recorded.
   const PluginEvent* find(std::uint64_t handle) const;
+  // The place in all() of what find() finds; HandleIndex::kNone: nothing.
+  std::size_t place(std::uint64_t handle) const { return by_handle_.find(handle); }
 
  private:
   std::vector<PluginEvent> events_;
-  std::unordered_map<std::uint64_t, std::size_t> by_handle_;
+  HandleIndex by_handle_;
   std::unordered_map<std::uint64_t, std::uint64_t> early_stops_;  // by handle: the proxy thread's block came first
 };
 

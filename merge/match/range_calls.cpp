@@ -21,19 +21,20 @@ std::uint64_t end_of(const NvtxRange& range) {
   return range.has_end ? range.end : range.ended_by;
 }
 
-NcclCall call_of(const NvtxRange& range, runfile::Coll coll, std::string_view api) {
+NcclCall call_of(const NvtxRange& range, runfile::Coll coll, std::string_view api,
+                 std::span<const PayloadField> fields) {
   NcclCall call;
   call.coll = coll;
   call.api = api;
-  call.comm_hash = comm_hash_of(range);
-  if (const PayloadField* bytes = find_field(range.fields, kBytesField); bytes != nullptr) {
+  call.comm_hash = comm_hash_of(fields);
+  if (const PayloadField* bytes = find_field(fields, kBytesField); bytes != nullptr) {
     call.bytes = static_cast<std::uint64_t>(bytes->value);
   }
-  if (const PayloadField* op = find_field(range.fields, kRedopField); op != nullptr) {
+  if (const PayloadField* op = find_field(fields, kRedopField); op != nullptr) {
     call.redop = redop_of(op->enum_name, op->value);
   }
-  call.root = number_of_field(range.fields, kRootField);
-  call.peer = number_of_field(range.fields, kPeerField);
+  call.root = number_of_field(fields, kRootField);
+  call.peer = number_of_field(fields, kPeerField);
   call.thread = range.thread;
   call.source = runfile::NcclSource::kNvtx;
   call.enqueue_start = range.start;
@@ -42,74 +43,105 @@ NcclCall call_of(const NvtxRange& range, runfile::Coll coll, std::string_view ap
   return call;
 }
 
-// The last of those that begin at `stamp` or before, if it has not ended by then; null otherwise.
-template <typename Span>
-const Span* open_at(const std::map<std::uint32_t, std::vector<Span>>& by_thread, std::uint32_t thread,
-                    std::uint64_t stamp) {
-  const auto found = by_thread.find(thread);
-  if (found == by_thread.end()) return nullptr;
-  const std::vector<Span>& spans = found->second;
-  const auto after = std::upper_bound(spans.begin(), spans.end(), stamp,
-                                      [](std::uint64_t value, const Span& span) { return value < span.start; });
-  if (after == spans.begin()) return nullptr;
-  const Span& span = *(after - 1);
-  return stamp <= span.end ? &span : nullptr;
-}
-
 }  // namespace
 
 RangeCalls::RangeCalls(const rundir::SpoolTrace& trace, const NvtxRanges& ranges, CommMembers* members,
-                       std::vector<NcclCall>* calls) {
+                       std::vector<NcclCall>* calls)
+    : trace_(trace), payloads_(trace), end_of_group_(1) {
   for (const NvtxRange& range : ranges.ranges) {
-    const bool is_nccl = range.kind == RangeKind::kPushPop && trace.domain_name(range.domain) == kDomain;
-    if (is_nccl) take(range, trace.text(range.message), members, calls);
+    if (range.kind == RangeKind::kPushPop && is_nccl(range.domain)) take(range, members, calls);
   }
 }
 
-void RangeCalls::take(const NvtxRange& range, std::string_view api, CommMembers* members,
-                      std::vector<NcclCall>* calls) {
-  OpenGroup& group = open_groups_[range.thread];
-  if (api == "ncclGroupStart") {
-    if (group.depth++ == 0) group.number = ++group_count_;
+bool RangeCalls::is_nccl(std::uint32_t domain) {
+  const auto [known, is_new] = is_nccl_.try_emplace(domain);
+  if (is_new) known->second = trace_.domain_name(domain) == kDomain;
+  return known->second;
+}
+
+const RangeCalls::Word& RangeCalls::word_of(spool::StringId message) {
+  const auto [known, is_new] = words_.try_emplace(message);
+  Word& word = known->second;
+  if (!is_new) return word;
+  word.api = trace_.text(message);
+  word.coll = coll_of_api(word.api);
+  word.begins_group = word.api == "ncclGroupStart";
+  word.ends_group = word.api == "ncclGroupEnd";
+  return word;
+}
+
+RangeCalls::Thread& RangeCalls::thread_of(std::uint32_t number) {
+  if (last_thread_ == nullptr || last_number_ != number) {
+    last_number_ = number;
+    last_thread_ = &threads_[number];
+  }
+  return *last_thread_;
+}
+
+std::span<const PayloadField> RangeCalls::payload_of(const NvtxRange& range) {
+  fields_.clear();
+  payloads_.read_all(range.domain, range.start_payload, &fields_);
+  payloads_.read_all(range.domain, range.end_payload, &fields_);
+  return fields_;
+}
+
+void RangeCalls::take(const NvtxRange& range, CommMembers* members, std::vector<NcclCall>* calls) {
+  const Word& word = word_of(range.message);
+  Thread& thread = thread_of(range.thread);
+  if (word.begins_group) {
+    if (thread.depth++ > 0) return;
+    thread.open_group = end_of_group_.size();
+    end_of_group_.emplace_back();
     return;
   }
-  if (api == "ncclGroupEnd") {
-    if (group.depth == 0 || --group.depth > 0) return;
-    const GroupEnd end{group.number, range.start, end_of(range), range.has_end};
-    ends_[range.thread].push_back(end);
-    end_of_group_[group.number] = end;
-    return;
-  }
-  const std::optional<runfile::Coll> coll = coll_of_api(api);
-  if (!coll) {
-    members->take_range(api, range);
-    return;
-  }
-  NcclCall call = call_of(range, *coll, api);
-  if (group.depth > 0) {
-    call.group = group.number;
+  if (word.ends_group) return end_group(range, &thread);
+  const std::span<const PayloadField> fields = payload_of(range);
+  if (!word.coll) return members->take_range(word.api, range.thread, fields);
+  NcclCall call = call_of(range, *word.coll, word.api, fields);
+  if (thread.depth > 0) {
+    call.group = thread.open_group;
   } else {
     call.launch_start = range.start;
     call.launch_end = end_of(range);
     call.has_launch_end = range.has_end;
   }
-  spans_[range.thread].push_back({range.start, end_of(range), calls->size()});
-  if (range.call_ordinal != 0) ordinals_[calls->size()] = range.call_ordinal;
-  calls->push_back(std::move(call));
+  thread.calls.add({range.start, end_of(range), calls->size()});
+  ordinals_.push_back(range.call_ordinal);
+  calls->push_back(call);
 }
 
-std::size_t RangeCalls::around(std::uint32_t thread, std::uint64_t stamp) const {
-  const Span* span = open_at(spans_, thread, stamp);
+void RangeCalls::end_group(const NvtxRange& range, Thread* thread) {
+  if (thread->depth == 0 || --thread->depth > 0) return;
+  const GroupEnd end{thread->open_group, range.start, end_of(range), range.has_end};
+  thread->group_ends.add(end);
+  end_of_group_[thread->open_group] = end;
+}
+
+template <typename Stretch>
+const Stretch* RangeCalls::Stretches<Stretch>::open_at(std::uint64_t stamp) {
+  const auto begins_by = [&](std::size_t at) { return at < all_.size() && all_[at].start <= stamp; };
+  if (is_rising_ && begins_by(last_ + 1)) ++last_;  // mostly the same one is asked for, or the next
+  if (!is_rising_ || !begins_by(last_) || begins_by(last_ + 1)) {
+    const auto after = std::upper_bound(all_.begin(), all_.end(), stamp,
+                                        [](std::uint64_t value, const Stretch& item) { return value < item.start; });
+    if (after == all_.begin()) return nullptr;
+    last_ = static_cast<std::size_t>(after - all_.begin()) - 1;
+  }
+  return stamp <= all_[last_].end ? &all_[last_] : nullptr;
+}
+
+std::size_t RangeCalls::around(std::uint32_t thread, std::uint64_t stamp) {
+  const Span* span = thread_of(thread).calls.open_at(stamp);
   return span != nullptr ? span->call : kNoCall;
 }
 
-const GroupEnd* RangeCalls::group_end_around(std::uint32_t thread, std::uint64_t stamp) const {
-  return open_at(ends_, thread, stamp);
+const GroupEnd* RangeCalls::group_end_around(std::uint32_t thread, std::uint64_t stamp) {
+  return thread_of(thread).group_ends.open_at(stamp);
 }
 
 const GroupEnd* RangeCalls::group_end(std::uint64_t group) const {
-  const auto found = end_of_group_.find(group);
-  return found == end_of_group_.end() ? nullptr : &found->second;
+  if (group >= end_of_group_.size() || end_of_group_[group].group == 0) return nullptr;
+  return &end_of_group_[group];
 }
 
 }  // namespace jaxprof::match

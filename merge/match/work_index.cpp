@@ -17,14 +17,6 @@ constexpr std::array<std::string_view, 5> kNcclNames = {"ncclKernel_", "ncclDevK
 // By how much a launch may be stamped before the event of NCCL's around it, as their clocks differ.
 constexpr std::int64_t kStampErrorNs = 1'000'000;
 
-template <typename Value>
-const std::vector<Value>& found_in(const std::unordered_map<std::uint64_t, std::vector<Value>>& map,
-                                   std::uint64_t key) {
-  static const std::vector<Value> kNone;
-  const auto found = map.find(key);
-  return found == map.end() ? kNone : found->second;
-}
-
 }  // namespace
 
 bool is_nccl_kernel(std::string_view name) {
@@ -33,56 +25,56 @@ bool is_nccl_kernel(std::string_view name) {
 }
 
 WorkIndex::WorkIndex(const GpuWork& work, const rundir::GpuState& gpu, const runfile::StringTable& strings)
-    : work_(work), calls_(work.api) {
+    : work_(work), calls_(work.api), strings_(strings) {
   const auto index = [this](const auto& table, bool is_memop) {
     for (std::uint64_t row = 0; row < table.correlation.size(); ++row) {
       const WorkRow item{is_memop, row};
-      if (table.correlation[row] != runfile::kNoRow) by_correlation_[table.correlation[row]].push_back(item);
+      if (table.correlation[row] != runfile::kNoRow) by_correlation_.add(table.correlation[row], item);
       const bool is_of_window = (table.flags[row] & runfile::kWorkBeforeWindow) == 0;
-      if (table.graph_node[row] != runfile::kNoRow && is_of_window) by_node_[table.graph_node[row]].push_back(item);
+      if (table.graph_node[row] != runfile::kNoRow && is_of_window) by_node_.add(table.graph_node[row], item);
     }
   };
   index(work.kernels, false);
   index(work.memops, true);
-  for (auto* map : {&by_correlation_, &by_node_}) {
-    for (auto& [key, rows] : *map) {
-      std::stable_sort(rows.begin(), rows.end(),
-                       [this](const WorkRow& a, const WorkRow& b) { return launch_order(a) < launch_order(b); });
-    }
-  }
-  for (std::size_t row = 0; row < work.api.tid.size(); ++row) {
-    const bool is_usable = work.api.correlation[row] != runfile::kNoRow && work.api.start_ns[row] >= 0;
-    if (!is_usable) continue;
-    const std::int64_t half_ns = std::max<std::int64_t>(work.api.dur_ns[row], 0) / 2;
-    by_tid_[work.api.tid[row]].push_back({work.api.start_ns[row] + half_ns, calls_.outermost(row)});
-  }
-  for (auto& [tid, launches] : by_tid_) {
-    std::stable_sort(launches.begin(), launches.end(),
-                     [](const Launch& a, const Launch& b) { return a.middle_ns < b.middle_ns; });
+  for (KeyedLists<WorkRow>* lists : {&by_correlation_, &by_node_}) {
+    lists->settle();
+    lists->sort_each([this](const WorkRow& a, const WorkRow& b) { return launch_order(a) < launch_order(b); });
   }
   for (const spool::GpuStreamState& stream : gpu.streams) {
     lanes_[stream.address].emplace_back(stream.context, stream.stream);
   }
-  std::unordered_map<std::uint32_t, bool> is_nccl_name;
-  is_nccl_.resize(work.kernels.name.size());
-  for (std::uint64_t row = 0; row < work.kernels.name.size(); ++row) {
-    const runfile::StringId name = work.kernels.name[row];
-    const auto [known, is_new] = is_nccl_name.try_emplace(static_cast<std::uint32_t>(name));
-    if (is_new) known->second = is_nccl_kernel(strings.text(name));
-    is_nccl_[row] = known->second;
-    const bool is_eager = work.kernels.graph_node[row] == runfile::kNoRow;
-    const bool is_of_window = (work.kernels.flags[row] & runfile::kWorkBeforeWindow) == 0;
-    if (known->second && is_eager && is_of_window) nccl_kernels_[lane_of({false, row})].push_back({false, row});
+}
+
+void WorkIndex::index_launches() {
+  by_tid_.emplace();
+  for (std::size_t row = 0; row < work_.api.tid.size(); ++row) {
+    const bool is_usable = work_.api.correlation[row] != runfile::kNoRow && work_.api.start_ns[row] >= 0;
+    if (!is_usable) continue;
+    const std::int64_t half_ns = std::max<std::int64_t>(work_.api.dur_ns[row], 0) / 2;
+    by_tid_->add(work_.api.tid[row], {work_.api.start_ns[row] + half_ns, calls_.outermost(row)});
+  }
+  by_tid_->settle();
+  by_tid_->sort_each([](const Launch& a, const Launch& b) { return a.middle_ns < b.middle_ns; });
+}
+
+void WorkIndex::index_nccl_kernels() {
+  nccl_kernels_.emplace();
+  for (std::uint64_t row = 0; row < work_.kernels.name.size(); ++row) {
+    const bool is_eager = work_.kernels.graph_node[row] == runfile::kNoRow;
+    const bool is_of_window = (work_.kernels.flags[row] & runfile::kWorkBeforeWindow) == 0;
+    const WorkRow kernel{false, row};
+    if (is_eager && is_of_window && is_nccl(kernel)) (*nccl_kernels_)[lane_of(kernel)].push_back(kernel);
   }
 }
 
-std::vector<WorkRow> WorkIndex::with_correlation(std::uint64_t correlation, std::int64_t called_ns) const {
-  const std::vector<WorkRow>& rows = found_in(by_correlation_, correlation);
-  auto begin = rows.begin();
-  while (begin != rows.end()) {
-    const auto next = std::find_if(begin, rows.end(), [&](const WorkRow& row) { return !is_one_launch(*begin, row); });
-    if (next == rows.end() || launch_ns(*begin) >= called_ns - kStampErrorNs) return {begin, next};
-    begin = next;
+std::span<const WorkRow> WorkIndex::with_correlation(std::uint64_t correlation, std::int64_t called_ns) const {
+  std::span<const WorkRow> rows = by_correlation_.of(correlation);
+  while (!rows.empty()) {
+    const auto next =
+        std::find_if(rows.begin(), rows.end(), [&](const WorkRow& row) { return !is_one_launch(rows.front(), row); });
+    const auto count = static_cast<std::size_t>(next - rows.begin());
+    if (next == rows.end() || launch_ns(rows.front()) >= called_ns - kStampErrorNs) return rows.first(count);
+    rows = rows.subspan(count);
   }
   return {};
 }
@@ -94,17 +86,14 @@ bool WorkIndex::is_one_launch(const WorkRow& a, const WorkRow& b) const {
   return launch_ns(b) - launch_ns(a) < kShortestWrapNs;
 }
 
-const std::vector<WorkRow>& WorkIndex::of_node(std::uint64_t node) const {
-  return found_in(by_node_, node);
-}
-
-std::vector<WorkRow> WorkIndex::launched_in(std::uint64_t tid, std::int64_t start_ns, std::int64_t end_ns) const {
+std::vector<WorkRow> WorkIndex::launched_in(std::uint64_t tid, std::int64_t start_ns, std::int64_t end_ns) {
+  if (!by_tid_) index_launches();
   std::vector<WorkRow> rows;
-  const std::vector<Launch>& launches = found_in(by_tid_, tid);
+  const std::span<const Launch> launches = std::as_const(*by_tid_).of(tid);
   auto launch = std::lower_bound(launches.begin(), launches.end(), start_ns,
                                  [](const Launch& a, std::int64_t value) { return a.middle_ns < value; });
   for (; launch != launches.end() && launch->middle_ns <= end_ns; ++launch) {
-    const std::vector<WorkRow>& more = found_in(by_correlation_, work_.api.correlation[launch->call]);
+    const std::span<const WorkRow> more = by_correlation_.of(work_.api.correlation[launch->call]);
     std::copy_if(more.begin(), more.end(), std::back_inserter(rows),
                  [&](const WorkRow& work) { return api_of(work) == launch->call; });
   }
@@ -114,26 +103,34 @@ std::vector<WorkRow> WorkIndex::launched_in(std::uint64_t tid, std::int64_t star
   return rows;
 }
 
-std::vector<WorkRow> WorkIndex::nccl_kernels_on(std::uint64_t stream_address) const {
+std::vector<WorkRow> WorkIndex::nccl_kernels_on(std::uint64_t stream_address) {
+  if (!nccl_kernels_) index_nccl_kernels();
   std::vector<WorkRow> rows;
   std::vector<Lane> seen;
-  for (const Lane& lane : found_in(lanes_, stream_address)) {
+  const auto lanes = lanes_.find(stream_address);
+  if (lanes == lanes_.end()) return rows;
+  for (const Lane& lane : lanes->second) {
     if (std::find(seen.begin(), seen.end(), lane) != seen.end()) continue;
     seen.push_back(lane);
-    const auto found = nccl_kernels_.find(lane);
-    if (found != nccl_kernels_.end()) rows.insert(rows.end(), found->second.begin(), found->second.end());
+    const auto found = nccl_kernels_->find(lane);
+    if (found != nccl_kernels_->end()) rows.insert(rows.end(), found->second.begin(), found->second.end());
   }
   std::sort(rows.begin(), rows.end());  // rows are in order of their start
   return rows;
 }
 
-bool WorkIndex::is_nccl(const WorkRow& work) const {
-  return !work.is_memop && is_nccl_[work.row];
+bool WorkIndex::is_nccl(const WorkRow& work) {
+  if (work.is_memop) return false;
+  const runfile::StringId name = work_.kernels.name[work.row];
+  const auto [known, is_new] = is_nccl_.try_emplace(static_cast<std::uint32_t>(name));
+  if (is_new) known->second = is_nccl_kernel(strings_.text(name));
+  return known->second;
 }
 
 bool WorkIndex::is_on(const WorkRow& work, std::uint64_t stream_address) const {
-  const std::vector<Lane>& lanes = found_in(lanes_, stream_address);
-  return std::find(lanes.begin(), lanes.end(), lane_of(work)) != lanes.end();
+  const auto lanes = lanes_.find(stream_address);
+  if (lanes == lanes_.end()) return false;
+  return std::find(lanes->second.begin(), lanes->second.end(), lane_of(work)) != lanes->second.end();
 }
 
 std::int64_t WorkIndex::launch_ns(const WorkRow& work) const {

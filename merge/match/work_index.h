@@ -4,12 +4,16 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "merge/match/api_calls.h"
 #include "merge/match/gpu_work.h"
+#include "merge/match/keyed_lists.h"
 #include "merge/rundir/gpu_state.h"
 #include "merge/runfile/string_table.h"
 
@@ -32,17 +36,18 @@ class WorkIndex {
   WorkIndex(const GpuWork& work, const rundir::GpuState& gpu, const runfile::StringTable& strings);
 
   // What one launch of that correlation launched; of several, since they come again, the first at `called_ns` or after.
-  std::vector<WorkRow> with_correlation(std::uint64_t correlation, std::int64_t called_ns) const;
+  std::span<const WorkRow> with_correlation(std::uint64_t correlation, std::int64_t called_ns) const;
   // Of a node of an executable graph, in the order of the graph's launches; without what was launched before the
   // window.
-  const std::vector<WorkRow>& of_node(std::uint64_t node) const;
-  // What was launched by API calls of the thread whose middle lies in [start, end], on the axis, ns.
-  std::vector<WorkRow> launched_in(std::uint64_t tid, std::int64_t start_ns, std::int64_t end_ns) const;
+  std::span<const WorkRow> of_node(std::uint64_t node) const { return by_node_.of(node); }
+  // What was launched by API calls of the thread whose middle lies in [start, end], on the axis, ns. Sorts the calls by
+  // thread when it is asked for the first time.
+  std::vector<WorkRow> launched_in(std::uint64_t tid, std::int64_t start_ns, std::int64_t end_ns);
   // NCCL's kernels that ran on a stream with that address, outside of graphs, by start; without what was launched
-  // before the window.
-  std::vector<WorkRow> nccl_kernels_on(std::uint64_t stream_address) const;
+  // before the window. Sorts them by stream when it is asked for the first time.
+  std::vector<WorkRow> nccl_kernels_on(std::uint64_t stream_address);
 
-  bool is_nccl(const WorkRow& work) const;
+  bool is_nccl(const WorkRow& work);
   bool is_on(const WorkRow& work, std::uint64_t stream_address) const;
   bool knows_stream(std::uint64_t address) const { return lanes_.count(address) > 0; }
   // When it was launched: the middle of the call, or where that was not recorded its own start. On the axis, ns.
@@ -59,18 +64,21 @@ class WorkIndex {
     std::uint64_t call;  // row of the outermost call
   };
 
+  void index_launches();
+  void index_nccl_kernels();
   Lane lane_of(const WorkRow& work) const;
   std::uint64_t api_of(const WorkRow& work) const;
   bool is_one_launch(const WorkRow& a, const WorkRow& b) const;
 
   const GpuWork& work_;
   const ApiCalls calls_;
-  std::unordered_map<std::uint64_t, std::vector<WorkRow>> by_correlation_;  // by launch_order
-  std::unordered_map<std::uint64_t, std::vector<WorkRow>> by_node_;
-  std::unordered_map<std::uint64_t, std::vector<Launch>> by_tid_;  // by middle
-  std::unordered_map<std::uint64_t, std::vector<Lane>> lanes_;     // by address
-  std::map<Lane, std::vector<WorkRow>> nccl_kernels_;              // outside of graphs, by start
-  std::vector<bool> is_nccl_;                                      // of kernels
+  const runfile::StringTable& strings_;
+  KeyedLists<WorkRow> by_correlation_;                                // by launch_order
+  KeyedLists<WorkRow> by_node_;                                       // the same
+  std::optional<KeyedLists<Launch>> by_tid_;                          // by middle
+  std::unordered_map<std::uint64_t, std::vector<Lane>> lanes_;        // by address
+  std::optional<std::map<Lane, std::vector<WorkRow>>> nccl_kernels_;  // outside of graphs, by start
+  std::unordered_map<std::uint32_t, bool> is_nccl_;                   // by name
 };
 
 }  // namespace jaxprof::match

@@ -1,6 +1,8 @@
 #include "merge/scratch/sort_items.h"
 
+#include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 namespace jaxprof::scratch {
@@ -80,6 +82,26 @@ std::vector<SortItem> sorted_items(std::vector<Leading> leading) {
     std::swap(items, spare);
   }
   return items;
+}
+
+std::vector<std::size_t> sorted_places(std::span<const std::uint64_t> numbers) {
+  std::vector<std::size_t> places(numbers.size());
+  if (std::is_sorted(numbers.begin(), numbers.end())) {
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    return places;
+  }
+  std::vector<Leading> leading(numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) leading[i] = {numbers[i], 0};
+  const std::vector<SortItem> items = sorted_items(std::move(leading));
+  for (std::size_t i = 0; i < items.size(); ++i) places[i] = items[i].place;
+  return places;
+}
+
+std::vector<std::size_t> sorted_places(std::span<const std::int64_t> numbers) {
+  std::vector<std::uint64_t> shifted;  // that order as the signed ones do
+  shifted.reserve(numbers.size());
+  for (const std::int64_t number : numbers) shifted.push_back(static_cast<std::uint64_t>(number) ^ 1ULL << 63);
+  return sorted_places(std::span<const std::uint64_t>(shifted));
 }
 
 }  // namespace jaxprof::scratch

@@ -45,6 +45,10 @@ struct SortItem {
 // first 64 of the bits in which the leading parts differ at all. Takes memory for two items a place.
 std::vector<SortItem> sorted_items(std::vector<Leading> leading);
 
+// The places of numbers in ascending order; those of equal ones ascend.
+std::vector<std::size_t> sorted_places(std::span<const std::uint64_t> numbers);
+std::vector<std::size_t> sorted_places(std::span<const std::int64_t> numbers);
+
 // Puts the places of `records` in order; those of equal records ascend. Takes memory for two items a record.
 template <typename Before, typename Record>
 std::vector<SortItem> sorted_places(std::span<const Record> records) {

@@ -6,14 +6,14 @@ namespace jaxprof::match {
 namespace {
 
 constexpr std::uint64_t kComm = 0xabcdef;
+constexpr std::uint32_t kThread = 0;
 
-NvtxRange comm_range(std::int64_t rank, std::int64_t rank_count, std::int64_t device, std::int64_t comm = kComm) {
-  NvtxRange range;
-  range.fields = {{"NCCL communicator ID", comm, ""},
-                  {"No. of ranks", rank_count, ""},
-                  {"Rank", rank, ""},
-                  {"CUDA device", device, ""}};
-  return range;
+std::vector<PayloadField> comm_range(std::int64_t rank, std::int64_t rank_count, std::int64_t device,
+                                     std::int64_t comm = kComm) {
+  return {{"NCCL communicator ID", comm, ""},
+          {"No. of ranks", rank_count, ""},
+          {"Rank", rank, ""},
+          {"CUDA device", device, ""}};
 }
 
 rundir::Communicator plugin_comm(std::int32_t rank, std::int32_t rank_count) {
@@ -28,7 +28,7 @@ rundir::Communicator plugin_comm(std::int32_t rank, std::int32_t rank_count) {
 TEST(CommMembers, PluginAndRangeTellOfTheSameMember) {
   CommMembers members;
   members.take_plugin(plugin_comm(3, 8));
-  members.take_range("ncclCommInitRankConfig", comm_range(3, 8, 1));
+  members.take_range("ncclCommInitRankConfig", kThread, comm_range(3, 8, 1));
   members.settle();
   ASSERT_EQ(members.count(kComm), 1u);
   const ProcessComm only = members.all()[0];
@@ -43,7 +43,7 @@ TEST(CommMembers, EachMemberOfOneProcessHasItsDevice) {
   CommMembers members;
   for (std::int32_t rank = 0; rank < 8; ++rank) {
     members.take_plugin(plugin_comm(rank, 8));
-    members.take_range("ncclCommInitRank", comm_range(rank, 8, 7 - rank));
+    members.take_range("ncclCommInitRank", kThread, comm_range(rank, 8, 7 - rank));
   }
   members.settle();
   EXPECT_EQ(members.count(kComm), 8u);
@@ -55,16 +55,16 @@ TEST(CommMembers, EachMemberOfOneProcessHasItsDevice) {
 TEST(CommMembers, TheEndOfASplitCommunicatorTellsItsDevice) {
   CommMembers members;
   members.take_plugin(plugin_comm(1, 2));
-  members.take_range("ncclCommSplit", comm_range(5, 8, 6));  // its parent's
+  members.take_range("ncclCommSplit", kThread, comm_range(5, 8, 6));  // its parent's
   EXPECT_EQ(members.device(kComm, 1), -1);
-  members.take_range("ncclCommDestroy", comm_range(1, 2, 6));
+  members.take_range("ncclCommDestroy", kThread, comm_range(1, 2, 6));
   EXPECT_EQ(members.device(kComm, 1), 6);
   EXPECT_EQ(members.count(kComm), 1u);
 }
 
 TEST(CommMembers, ACommunicatorWithoutAnIdYetIsNone) {
   CommMembers members;
-  members.take_range("ncclCommInitRank", comm_range(0, 8, 0, 0));
+  members.take_range("ncclCommInitRank", kThread, comm_range(0, 8, 0, 0));
   EXPECT_TRUE(members.all().empty());
 }
 
@@ -82,9 +82,9 @@ TEST(CommMembers, ACallMakesAMemberOnlyWhereNobodyToldOfOne) {
 
 TEST(CommMembers, AMemberWithoutARankIsOneOfTheKnown) {
   CommMembers members;
-  NvtxRange end = comm_range(0, 8, 5);
-  end.fields.erase(end.fields.begin() + 2);
-  members.take_range("ncclCommDestroy", end);
+  std::vector<PayloadField> end = comm_range(0, 8, 5);
+  end.erase(end.begin() + 2);
+  members.take_range("ncclCommDestroy", kThread, end);
   EXPECT_EQ(members.only_rank(kComm), -1);
   members.take_plugin(plugin_comm(3, -1));
   members.settle();

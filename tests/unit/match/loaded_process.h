@@ -14,7 +14,7 @@ class LoadedProcess {
  public:
   explicit LoadedProcess(const Recording& recording)
       : trace_(*rundir::SpoolTrace::load(recording.write(folder_.path(), "a.jxspool"))) {
-    match::NvtxRangeBuilder ranges(trace_);
+    match::NvtxRangeBuilder ranges;
     trace_.for_each_event([this, &ranges](std::uint32_t thread, const spool::Event& event) {
       ranges.add(thread, event);
       plugin_.add(thread, event);

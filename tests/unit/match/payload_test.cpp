@@ -31,6 +31,19 @@ std::vector<std::string> describe(const std::vector<PayloadField>& fields) {
   return texts;
 }
 
+std::vector<PayloadField> read(const LoadedProcess& process, std::uint32_t domain, std::uint64_t schema,
+                               std::span<const std::uint8_t> bytes) {
+  std::vector<PayloadField> fields;
+  PayloadReader(process.trace()).read(domain, schema, bytes, &fields);
+  return fields;
+}
+
+std::vector<PayloadField> read_all(const LoadedProcess& process, std::span<const std::uint8_t> event) {
+  std::vector<PayloadField> fields;
+  PayloadReader(process.trace()).read_all(1, event, &fields);
+  return fields;
+}
+
 class PayloadTest : public testing::Test {
  protected:
   // "all": every kind of field, natural alignment.
@@ -53,7 +66,7 @@ class PayloadTest : public testing::Test {
 
 TEST_F(PayloadTest, ReadsIntegersAndEnumerationsByTheirWidthAndSign) {
   const LoadedProcess process(recording_);
-  EXPECT_THAT(describe(decode_payload(process.trace(), 1, 7, as_span(bytes_))),
+  EXPECT_THAT(describe(read(process, 1, 7, as_span(bytes_))),
               testing::ElementsAre("i8=-2", "u16=65535", "op=3(Max)", "i32=-100", "u64=-1"));
 }
 
@@ -64,21 +77,20 @@ TEST_F(PayloadTest, LeavesOutWhatACutPayloadDoesNotReach) {
     const std::string copy = bytes_.substr(0, cut);
     const auto expected =
         std::count_if(std::begin(ends), std::end(ends), [cut](std::size_t end) { return end <= cut; });
-    EXPECT_EQ(static_cast<std::ptrdiff_t>(decode_payload(process.trace(), 1, 7, as_span(copy)).size()), expected)
-        << cut;
+    EXPECT_EQ(static_cast<std::ptrdiff_t>(read(process, 1, 7, as_span(copy)).size()), expected) << cut;
   }
 }
 
 TEST_F(PayloadTest, AValueThatItsEnumerationLacksKeepsItsNumber) {
   bytes_[16] = 9;
   const LoadedProcess process(recording_);
-  EXPECT_EQ(describe(decode_payload(process.trace(), 1, 7, as_span(bytes_)))[2], "op=9");
+  EXPECT_EQ(describe(read(process, 1, 7, as_span(bytes_)))[2], "op=9");
 }
 
 TEST_F(PayloadTest, SchemasBelongToTheirDomain) {
   const LoadedProcess process(recording_);
-  EXPECT_TRUE(decode_payload(process.trace(), 2, 7, as_span(bytes_)).empty());
-  EXPECT_TRUE(decode_payload(process.trace(), 1, 8, as_span(bytes_)).empty());
+  EXPECT_TRUE(read(process, 2, 7, as_span(bytes_)).empty());
+  EXPECT_TRUE(read(process, 1, 8, as_span(bytes_)).empty());
 }
 
 TEST_F(PayloadTest, SkipsFieldsThatLieNowhere) {
@@ -86,7 +98,7 @@ TEST_F(PayloadTest, SkipsFieldsThatLieNowhere) {
       1, 9,
       {{"a", kUint64}, {"unknown", 4444}, {"behind", kInt32}, {"far", kInt32, UINT64_MAX - 1}, {"given", kInt32, 20}});
   const LoadedProcess process(recording_);
-  EXPECT_THAT(describe(decode_payload(process.trace(), 1, 9, as_span(std::string(24, '\x01')))),
+  EXPECT_THAT(describe(read(process, 1, 9, as_span(std::string(24, '\x01')))),
               testing::ElementsAre("a=72340172838076673", "given=16843009"));
 }
 
@@ -96,10 +108,10 @@ TEST_F(PayloadTest, JoinsAllPayloadsOfAnEvent) {
   append_bytes(&four, std::int32_t{5});
   const std::string event = test::payload_of(8, four) + test::payload_of(99, "???") + test::payload_of(8, four);
   const LoadedProcess process(recording_);
-  EXPECT_THAT(describe(decode_payloads(process.trace(), 1, as_span(event))), testing::ElementsAre("only=5", "only=5"));
+  EXPECT_THAT(describe(read_all(process, as_span(event))), testing::ElementsAre("only=5", "only=5"));
   for (std::size_t cut = 0; cut < event.size(); ++cut) {
     const std::string copy = event.substr(0, cut);
-    EXPECT_LE(decode_payloads(process.trace(), 1, as_span(copy)).size(), 2u);
+    EXPECT_LE(read_all(process, as_span(copy)).size(), 2u);
   }
 }
 
@@ -107,7 +119,7 @@ TEST_F(PayloadTest, AHeaderThatPromisesTooMuchEndsTheReading) {
   std::string event;
   append_bytes(&event, spool::PayloadHeader{7, UINT32_MAX, UINT32_MAX});
   const LoadedProcess process(recording_);
-  EXPECT_TRUE(decode_payloads(process.trace(), 1, as_span(event)).empty());
+  EXPECT_TRUE(read_all(process, as_span(event)).empty());
 }
 
 }  // namespace

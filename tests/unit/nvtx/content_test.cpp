@@ -29,7 +29,7 @@ class Content : public testing::Test {
     ASSERT_EQ(child_.run(JAXPROF_CHILD, scenario), 0) << scenario;
     EXPECT_EQ(child_.all_drops(), 0u);
     const rundir::SpoolTrace trace = child_.trace();
-    match::NvtxRangeBuilder builder(trace);
+    match::NvtxRangeBuilder builder;
     trace.for_each_event([&builder](std::uint32_t thread, const spool::Event& event) { builder.add(thread, event); });
     const match::NvtxRanges nvtx = std::move(builder).finish();
     EXPECT_EQ(nvtx.ends_without_start, 0u);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "merge/match/nvtx_ranges.h"
+#include "merge/match/payload.h"
 #include "tests/unit/collect/child_run.h"
 
 namespace jaxprof::nvtx {
@@ -173,15 +174,19 @@ TEST_F(Nvtx, ARingThatOverflowsNeverShiftsAPair) {
   run("lossy_ranges");
   ASSERT_GT(child_.drops(Drop::kRingFull), 0u) << "nothing was lost: this run proves nothing";
   const rundir::SpoolTrace trace = child_.trace();
-  match::NvtxRangeBuilder builder(trace);
+  match::NvtxRangeBuilder builder;
+  match::PayloadReader payloads(trace);
   trace.for_each_event([&builder](std::uint32_t thread, const spool::Event& event) { builder.add(thread, event); });
   const match::NvtxRanges ranges = std::move(builder).finish();
   std::size_t ended = 0;
   for (const match::NvtxRange& range : ranges.ranges) {
     if (!range.has_end) continue;
     ++ended;
-    ASSERT_EQ(range.fields.size(), 2u);
-    ASSERT_EQ(range.fields[0].value, range.fields[1].value) << "a push with the pop of another range";
+    std::vector<match::PayloadField> fields;
+    payloads.read_all(range.domain, range.start_payload, &fields);
+    payloads.read_all(range.domain, range.end_payload, &fields);
+    ASSERT_EQ(fields.size(), 2u);
+    ASSERT_EQ(fields[0].value, fields[1].value) << "a push with the pop of another range";
   }
   EXPECT_GT(ended, 50u);
   EXPECT_LT(ended, static_cast<std::size_t>(reported("ranges")));

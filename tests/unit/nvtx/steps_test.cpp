@@ -26,7 +26,7 @@ class Steps : public testing::Test {
     ASSERT_EQ(child_.all_drops(), 0u);
     const rundir::SpoolTrace trace = child_.trace();
     EXPECT_EQ(trace.identity().text(spool::IdentityKey::kStepMarker), marker);
-    match::NvtxRangeBuilder builder(trace);
+    match::NvtxRangeBuilder builder;
     trace.for_each_event([&builder](std::uint32_t thread, const spool::Event& event) { builder.add(thread, event); });
     nvtx_ = std::move(builder).finish();
     StepMarker read;
