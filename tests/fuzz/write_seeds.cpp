@@ -13,7 +13,9 @@
 #include "agent/spool/memory_file.h"
 #include "agent/spool/sample_codec.h"
 #include "launcher/check.h"
+#include "merge/mpi/part_messages.h"
 #include "tests/fuzz/spool_recipe.h"
+#include "tests/unit/assembly/assembled_folder.h"
 #include "tests/unit/clock_service/sample_endpoint.h"
 #include "tests/unit/gpu/probe_samples.h"
 #include "tests/unit/match/nccl_recording.h"
@@ -222,6 +224,34 @@ std::string packets_of_probes() {
   return input;
 }
 
+// What processes of a merge send each other of a run of two ranks, behind the byte that says what it is.
+std::vector<std::string> messages_of_peers() {
+  const test::RunFolder run;
+  for (const std::int32_t rank : {0, 1}) {
+    test::write_file(run.path() + "/rank" + std::to_string(rank) + ".jxspool", gpus_of(rank));
+  }
+  const auto sources = assembly::open_sources(rundir::read_run_directory(run.path())->runs.at(0));
+  std::vector<std::string> messages;
+  const auto add = [&messages](char kind, const merge::Message& message) {
+    messages.push_back(kind + std::string(reinterpret_cast<const char*>(message.data()), message.size()));
+  };
+  for (const std::size_t process : {0U, 1U}) {
+    assembly::ProcessPart part = assembly::read_process(sources, process);
+    add('\0', merge::pack(part.head));
+    assembly::Placement placement;
+    placement.texts.assign(part.head.strings.size(), runfile::StringId{3});
+    placement.configs.assign(part.head.configs.table().grid_x.size(), 1);
+    placement.devices = {{0, 1}};
+    add('\1', merge::pack(placement));
+    assembly::PlacedPart placed;
+    placed.rows = encode_part(part.rows, runfile::RowPositions::none(), runfile::Compression::kGzip);
+    add('\3', std::get<runfile::EncodedPart>(placed.rows).packed());
+    placed.calls = std::move(part.calls);
+    add('\2', merge::pack(placed));
+  }
+  return messages;
+}
+
 void write_all(const std::string& folder) {
   const std::string first = calls_of(0);
   const std::string second = calls_of(1);
@@ -253,6 +283,9 @@ void write_all(const std::string& folder) {
     input += static_cast<char>(recipe.size() >> 8);
     runs.add(input + recipe + recipe_of(other));
   }
+
+  Seeds messages(folder, "peer_message_fuzz");
+  for (const std::string& message : messages_of_peers()) messages.add(message);
 
   Seeds nodes(folder, "node_trace_fuzz");
   for (const std::uint64_t begin : {500U, 100U}) {  // after the first, and at the same time
