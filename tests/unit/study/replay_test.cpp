@@ -9,7 +9,7 @@
 #include "merge/study/member_lateness.h"
 #include "merge/study/whatif.h"
 #include "tests/unit/study/marked_steps.h"
-#include "tests/unit/study/meetings.h"
+#include "tests/unit/study/working_ranks.h"
 
 namespace jaxprof::study {
 namespace {
@@ -17,31 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::uint32_t kRanks = 4;
-constexpr std::int64_t kTransferNs = 50;
-
-// Every rank works own_ns[step][rank], then all meet.
-runfile::RunTables job(const std::vector<std::vector<std::int64_t>>& own_ns) {
-  std::vector<test::Meeting> meetings;
-  std::int64_t now_ns = 1000;
-  std::vector<test::MarkedStep> steps;
-  for (std::size_t step = 0; step < own_ns.size(); ++step) {
-    test::Meeting meeting;
-    std::int64_t last_ns = 0;
-    for (const std::int64_t own : own_ns[step]) {
-      meeting.start_ns.push_back(now_ns + own);
-      last_ns = std::max(last_ns, now_ns + own);
-    }
-    meeting.end_ns.assign(own_ns[step].size(), last_ns + kTransferNs);
-    steps.push_back({static_cast<std::int64_t>(step), now_ns, last_ns + kTransferNs - now_ns});
-    meetings.push_back(meeting);
-    now_ns = last_ns + kTransferNs;
-  }
-  std::vector<std::uint32_t> members;
-  for (std::uint32_t rank = 0; rank < own_ns.front().size(); ++rank) members.push_back(rank);
-  auto run = test::run_of_meetings({static_cast<std::uint32_t>(members.size()), 2, true, {members}}, meetings);
-  for (std::uint32_t rank = 0; rank < members.size(); ++rank) test::add_steps(run, rank, steps);
-  return run;
-}
+using test::kTransferNs;
 
 struct Replayed {
   explicit Replayed(const runfile::RunTables& run)
@@ -57,14 +33,15 @@ struct Replayed {
 };
 
 TEST(Replay, ReproducesWhatWasRecorded) {
-  const Replayed job_of_four(job({{100, 100, 100, 160}, {100, 100, 130, 100}, {100, 100, 100, 100}}));
+  const Replayed job_of_four(
+      test::run_of_working_ranks({{100, 100, 100, 160}, {100, 100, 130, 100}, {100, 100, 100, 100}}));
   EXPECT_EQ(job_of_four.replay.n_instances(), 3U);
   EXPECT_EQ(job_of_four.replay.measured_ns(), 160 + 130 + 100 + 3 * kTransferNs);
   EXPECT_EQ(job_of_four.time({0, 0, 0, 0}), job_of_four.replay.measured_ns());
 }
 
 TEST(Replay, TakesARanksLatenessAway) {
-  const Replayed job_of_four(job({{100, 100, 100, 160}, {100, 100, 100, 160}}));
+  const Replayed job_of_four(test::run_of_working_ranks({{100, 100, 100, 160}, {100, 100, 100, 160}}));
   // Rank 3 takes the mean, 115; it is still the last.
   EXPECT_EQ(job_of_four.time({0, 0, 0, 1}), 2 * (115 + kTransferNs));
   EXPECT_EQ(job_of_four.time({1, 1, 1, 1}), 2 * (115 + kTransferNs));
@@ -73,7 +50,7 @@ TEST(Replay, TakesARanksLatenessAway) {
 }
 
 TEST(Replay, TakesASlowTransferAway) {
-  auto run = job({{100, 100}, {100, 100}, {100, 100}});
+  auto run = test::run_of_working_ranks({{100, 100}, {100, 100}, {100, 100}});
   for (const std::size_t row : {std::size_t{2}, std::size_t{5}}) run.nccl.gpu_dur_ns[row] += 900;  // the third meeting
   run.collectives.last_end_ns[2] += 900;
   const Replayed job_of_two(run);
@@ -90,7 +67,7 @@ TEST(Replay, ReproducesRandomJobs) {
     for (auto& step : own_ns) {
       for (std::int64_t& own : step) own = static_cast<std::int64_t>(100 + random() % 1000);
     }
-    const Replayed replayed(job(own_ns));
+    const Replayed replayed(test::run_of_working_ranks(own_ns));
     EXPECT_EQ(replayed.time({0, 0, 0, 0}), replayed.replay.measured_ns());
     EXPECT_LE(replayed.time({1, 1, 1, 1}), replayed.replay.measured_ns());
   }
@@ -98,7 +75,7 @@ TEST(Replay, ReproducesRandomJobs) {
 
 TEST(WhatIf, NamesTheRankThatIsWorthMending) {
   const std::vector<std::int64_t> own = {1000, 1000, 1000, 1400};
-  const Table table = whatif(job({own, own, own, own, own, own}), {});
+  const Table table = whatif(test::run_of_working_ranks({own, own, own, own, own, own}), {});
   EXPECT_THAT(table.verdict, HasSubstr("rank 3 like the others"));
   EXPECT_EQ(table.finding, Finding::kWarning);
   ASSERT_FALSE(table.rows.empty());
@@ -107,7 +84,7 @@ TEST(WhatIf, NamesTheRankThatIsWorthMending) {
 
 TEST(WhatIf, FindsNothingInAnEvenJob) {
   const std::vector<std::int64_t> own = {1000, 1000, 1000, 1000};
-  const Table table = whatif(job({own, own, own}), {});
+  const Table table = whatif(test::run_of_working_ranks({own, own, own}), {});
   EXPECT_EQ(table.finding, Finding::kNone);
   EXPECT_THAT(table.verdict, HasSubstr("S = 1.000"));
   EXPECT_EQ(table.verdict.find("rank"), table.verdict.find("ranks alike"));
