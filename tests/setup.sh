@@ -49,7 +49,7 @@ die() {
 packages_of() { # COMPONENT
     case $1 in
     build)
-        echo g++ cmake ninja-build ccache git pkg-config libcli11-dev libexpected-dev libfmt-dev nlohmann-json3-dev \
+        echo g++ lld cmake ninja-build ccache git pkg-config libcli11-dev libexpected-dev libfmt-dev nlohmann-json3-dev \
             libxxhash-dev libsodium-dev libnl-3-dev libhdf5-dev libaec-dev libdeflate-dev zlib1g-dev libcereal-dev libopenmpi-dev \
             libgtest-dev libgmock-dev libbenchmark-dev
         cuda_toolkit_headers || echo python3-venv
