@@ -16,13 +16,14 @@
 #include "merge/study/network.h"
 #include "merge/study/pace.h"
 #include "merge/study/spread.h"
+#include "merge/study/stragglers.h"
 #include "merge/study/summary.h"
 #include "merge/study/whatif.h"
 
 namespace jaxprof::study {
 
 std::span<const Study> all_studies() {
-  static constexpr std::array kStudies = {kSummary, kSpread, kLateness, kPace, kWhatif, kNetwork, kClock, kEnv, kDiff};
+  static constexpr std::array kStudies = {kSummary, kSpread, kLateness, kStragglers, kPace, kWhatif, kNetwork, kClock, kEnv, kDiff};
   return kStudies;
 }
 

@@ -22,6 +22,11 @@ inline std::int64_t span_ns(std::int64_t from_ns, std::int64_t to_ns) {
   return from_ns < to_ns ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
 }
 
+// The same without a sign.
+inline std::int64_t distance_ns(std::int64_t a_ns, std::int64_t b_ns) {
+  return a_ns <= b_ns ? span_ns(a_ns, b_ns) : span_ns(b_ns, a_ns);
+}
+
 inline std::int64_t instant_after(std::int64_t from_ns, std::int64_t span_ns) {
   std::int64_t instant_ns = 0;
   if (!__builtin_add_overflow(from_ns, span_ns, &instant_ns)) return instant_ns;
