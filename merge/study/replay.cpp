@@ -34,6 +34,10 @@ std::int64_t base_of(const Scope& scope, std::size_t process, std::int32_t step,
   return start_ns;
 }
 
+std::int32_t step_of(const Scope& scope, const Arrivals& arrivals, std::size_t instance) {
+  return scope.has_steps() ? arrivals.instances.step[instance] : 0;
+}
+
 std::int64_t median(std::vector<std::int64_t>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -62,21 +66,31 @@ void Replay::take_members(const Arrivals& arrivals, const Scope& scope, const st
   std::vector<std::uint32_t> place(arrivals.members.call.size(), kNoMember);  // of a member of `arrivals` here
   std::map<std::int32_t, std::uint32_t> step_place;
   for (const std::size_t i : order) {
-    const std::int32_t step = scope.has_steps() ? arrivals.instances.step[i] : 0;
-    step_place.try_emplace(step, 0);
+    step_place.try_emplace(step_of(scope, arrivals, i), 0);
   }
   for (auto& [step, at] : step_place) {
     at = static_cast<std::uint32_t>(steps_.size());
     const bool follows = !steps_.empty() && steps_.back().index + 1 == step;
     steps_.push_back({step, std::numeric_limits<std::int64_t>::max(), follows});
   }
+  // The operation before, of those that are replayed. One that is not, in a step of which others are, lacks a member's
+  // record: it is passed over, as a part of the time between the two.
+  const auto replayed_before = [&](std::uint32_t before) {
+    const auto& offsets = arrivals.instances.member_offset;
+    while (before != kNoMember && place[before] == kNoMember) {
+      const auto instance =
+          std::upper_bound(offsets.begin(), offsets.end(), std::uint64_t{before}) - offsets.begin() - 1;
+      if (!step_place.contains(step_of(scope, arrivals, static_cast<std::size_t>(instance)))) return kNoMember;
+      before = arrivals.members.previous[before];
+    }
+    return before == kNoMember ? kNoMember : place[before];
+  };
   for (const std::size_t i : order) {
-    const std::int32_t step = scope.has_steps() ? arrivals.instances.step[i] : 0;
+    const std::int32_t step = step_of(scope, arrivals, i);
     step_.push_back(step_place[step]);
     makes_wait_.push_back(arrivals.has(i, kArrivalSynchronizing) ? 1 : 0);
     for (std::size_t m = arrivals.begin(i); m < arrivals.end(i); ++m) {
-      const std::uint32_t before = arrivals.members.previous[m];
-      const std::uint32_t previous = before == kNoMember ? kNoMember : place[before];
+      const std::uint32_t previous = replayed_before(arrivals.members.previous[m]);
       place[m] = static_cast<std::uint32_t>(process_.size());
       process_.push_back(arrivals.members.process[m]);
       previous_.push_back(previous);

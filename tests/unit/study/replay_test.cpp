@@ -58,6 +58,19 @@ TEST(Replay, TakesASlowTransferAway) {
   EXPECT_EQ(job_of_two.time({0, 0}, true), 3 * 150);
 }
 
+// A member's record of the third one is lost. What the second one gains is not lost with it.
+TEST(Replay, GoesOnBehindACollectiveThatIsNotReplayed) {
+  const std::vector<std::int64_t> even = {100, 100, 100, 100};
+  const std::vector<std::int64_t> late = {100, 100, 100, 160};
+  auto run = test::run_of_working_ranks({even, late, even, late});
+  run.steps = {};
+  const Scope scope(run, {});
+  const Arrivals arrivals = find_arrivals(run, scope, {});
+  const Replay replay(run, scope, arrivals, {1, 1, 0, 1});
+  EXPECT_EQ(replay.run({{0, 0, 0, 0}, false}), replay.measured_ns());
+  EXPECT_EQ(replay.run({{1, 1, 1, 1}, false}), replay.measured_ns() - 2 * 45);
+}
+
 // Property: whatever the times, the replay of the recorded ones is the record, and no alternative in which one rank is
 // like the mean of all takes longer than the record by more than what the others gain on it.
 TEST(Replay, ReproducesRandomJobs) {
