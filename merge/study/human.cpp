@@ -70,6 +70,8 @@ std::string human_cell(const Cell& cell, Unit unit, const std::string& row_unit)
       return human_bytes(value);
     case Unit::kGbPerS:
       return three_digits(value) + " GB/s";
+    case Unit::kShare:
+      return fmt::format("{:.1f} %", 100 * value);
     default:
       return whole != nullptr ? fmt::format("{}", *whole) : human_number(value);
   }

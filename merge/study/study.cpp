@@ -9,21 +9,32 @@
 #include "agent/contract/rank_selection.h"
 #include "merge/runfile/rank_ranges.h"
 #include "merge/runfile/word_list.h"
+#include "merge/study/api.h"
+#include "merge/study/breakdown.h"
 #include "merge/study/clock.h"
 #include "merge/study/diff.h"
 #include "merge/study/env.h"
+#include "merge/study/gaps.h"
+#include "merge/study/kernels.h"
 #include "merge/study/lateness.h"
+#include "merge/study/memops.h"
+#include "merge/study/nccl.h"
 #include "merge/study/network.h"
+#include "merge/study/nvtx.h"
+#include "merge/study/overlap.h"
 #include "merge/study/pace.h"
 #include "merge/study/spread.h"
 #include "merge/study/stragglers.h"
 #include "merge/study/summary.h"
+#include "merge/study/utilmap.h"
 #include "merge/study/whatif.h"
 
 namespace jaxprof::study {
 
 std::span<const Study> all_studies() {
-  static constexpr std::array kStudies = {kSummary, kSpread, kLateness, kStragglers, kPace, kWhatif, kNetwork, kClock, kEnv, kDiff};
+  static constexpr std::array kStudies = {kSummary, kSpread,  kLateness, kStragglers, kBreakdown, kOverlap, kGaps,
+                                          kUtilmap, kPace,    kWhatif,   kKernels,    kMemops,    kApi,     kNvtx,
+                                          kNccl,    kNetwork, kClock,    kEnv,        kDiff};
   return kStudies;
 }
 

@@ -22,6 +22,7 @@ enum class Unit {
   kBytes,      // 65536 -> 64 KiB
   kGbPerS,     // 10^9 bytes a second
   kRatio,      // 0.25
+  kShare,      // 0.25 -> 25 %
   kUnitOfRow,  // this row's unit is the word in the column "unit": ns, bytes, or anything else for a plain number
 };
 
