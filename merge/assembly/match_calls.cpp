@@ -92,11 +92,12 @@ class Matching {
   Status add_process(std::uint32_t process, StoredCalls stored) {
     NcclTable& calls = stored.rows;
     const std::size_t count = calls.start_ns.size();
+    std::vector<NumberedComm> comms;
+    for (const std::uint64_t hash : stored.comm_hashes) {
+      comms.push_back({comms_.index(hash), comms_.rank_count(hash), -1});
+    }
     for (std::size_t row = 0; row < count; ++row) {
-      number_comm(stored.comm_hashes, row, &calls);
-      const Member member{calls.comm[row], calls.comm_rank[row]};
-      const bool has_device = calls.device[row] >= 0 && member.first != runfile::kNoIndex && member.second >= 0;
-      if (has_device) member_devices_.try_emplace(member, calls.device[row]);
+      if (calls.comm[row] != runfile::kNoIndex) number_comm(row, &comms[calls.comm[row]], &calls);
     }
     const match::ProcessRows own{process, 0, count, run_.nccl_process_offset[process]};
     auto added = match::for_each_record(calls, own, stored.calls_in_plan,
@@ -108,14 +109,25 @@ class Matching {
     return sink_.append(rows);
   }
 
-  // From the process's number of the communicator to the run's, with what hangs on its size.
-  void number_comm(const std::vector<std::uint64_t>& hashes, std::size_t row, NcclTable* calls) const {
-    if (calls->comm[row] == runfile::kNoIndex) return;
-    const std::uint64_t hash = hashes[calls->comm[row]];
-    calls->comm[row] = comms_.index(hash);
-    const std::int32_t ranks = comms_.rank_count(hash);
+  // A communicator of the process at hand.
+  struct NumberedComm {
+    std::uint32_t number = 0;        // the run's
+    std::int32_t rank_count = -1;    // -1: not known
+    std::int32_t known_member = -1;  // whose device is known
+  };
+
+  // From the process's number of the communicator to the run's, with what hangs on its size; and where its member's
+  // device is.
+  void number_comm(std::size_t row, NumberedComm* comm, NcclTable* calls) {
+    calls->comm[row] = comm->number;
     const bool is_per_rank = calls->bytes[row] != runfile::kNoRow && match::is_size_per_rank(calls->coll[row]);
-    if (is_per_rank && ranks > 0) calls->size_bytes[row] = calls->bytes[row] * static_cast<std::uint64_t>(ranks);
+    if (is_per_rank && comm->rank_count > 0) {
+      calls->size_bytes[row] = calls->bytes[row] * static_cast<std::uint64_t>(comm->rank_count);
+    }
+    const std::int32_t rank = calls->comm_rank[row];
+    if (calls->device[row] < 0 || rank < 0 || rank == comm->known_member) return;
+    comm->known_member = rank;
+    member_devices_.try_emplace({comm->number, rank}, calls->device[row]);
   }
 
   // Members whose GPU only their kernels tell.

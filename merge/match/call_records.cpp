@@ -45,12 +45,22 @@ bool is_in_order(const CallRecord& call) {
 Status for_each_record(const runfile::NcclTable& calls, const ProcessRows& rows,
                        std::span<const std::uint32_t> calls_in_plan,
                        const std::function<Status(const CallRecord&)>& take) {
-  std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> next_order;  // by communicator and its rank
+  using Member = std::pair<std::uint32_t, std::int32_t>;  // communicator and its rank
+  std::map<Member, std::uint64_t> next_order;
+  Member last_member;
+  std::uint64_t* next = nullptr;  // of last_member
   for (std::size_t row = rows.first; row < rows.last; ++row) {
     CallRecord call = record_of(calls, row, rows.base);
     call.process = rows.process;
     call.calls_in_plan = calls_in_plan[row];
-    if (is_in_order(call)) call.order = next_order[{call.comm, call.comm_rank}]++;
+    if (is_in_order(call)) {
+      const Member member(call.comm, call.comm_rank);
+      if (next == nullptr || last_member != member) {
+        last_member = member;
+        next = &next_order[member];
+      }
+      call.order = (*next)++;
+    }
     if (auto taken = take(call); !taken) return taken;
   }
   return {};

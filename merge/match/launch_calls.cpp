@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "merge/match/stretches.h"
+
 namespace jaxprof::match {
 namespace {
 
@@ -22,23 +24,40 @@ struct Place {
   EventList launches;
   EventList groups;
 };
-using Places = std::map<std::pair<std::uint32_t, std::uint32_t>, Place>;
 
-Places places_of(const PluginEvents& plugin) {
-  Places places;
-  for (const PluginEvent& event : plugin.all()) {
-    if (event.type == NcclEvent::kKernelLaunch) {
-      places[{event.thread, event.communicator}].launches.push_back(&event);
-    } else if (event.type == NcclEvent::kGroup) {
-      places[{event.thread, event.communicator}].groups.push_back(&event);
+class Places {
+ public:
+  explicit Places(const PluginEvents& plugin) {
+    for (const PluginEvent& event : plugin.all()) {
+      if (event.type == NcclEvent::kKernelLaunch) {
+        place_of(event).launches.push_back(&event);
+      } else if (event.type == NcclEvent::kGroup) {
+        place_of(event).groups.push_back(&event);
+      }
+    }
+    for (auto& [key, place] : all_) {
+      sort_by_start(&place.launches);
+      sort_by_start(&place.groups);
     }
   }
-  for (auto& [key, place] : places) {
-    sort_by_start(&place.launches);
-    sort_by_start(&place.groups);
+  const auto& all() const { return all_; }
+
+ private:
+  using Key = std::pair<std::uint32_t, std::uint32_t>;
+
+  Place& place_of(const PluginEvent& event) {
+    const Key key(event.thread, event.communicator);
+    if (last_ == nullptr || last_key_ != key) {
+      last_key_ = key;
+      last_ = &all_[key];
+    }
+    return *last_;
   }
-  return places;
-}
+
+  std::map<Key, Place> all_;
+  Key last_key_;
+  Place* last_ = nullptr;  // of last_key_
+};
 
 // Calls `take(launch, group)` for each launch of a place: the Group event that follows it, before the next one; null if
 // none does.
@@ -62,28 +81,34 @@ class GroupCalls {
     for (const PluginEvent& event : plugin.all()) {
       if (event.type == NcclEvent::kGroupApi) by_place[{event.thread, event.communicator}].push_back(&event);
     }
+    std::map<std::uint32_t, EventList> by_thread;
     for (auto& [place, list] : by_place) {
       sort_by_start(&list);
-      EventList& all = by_thread_[place.first];
+      EventList& all = by_thread[place.first];
       all.insert(all.end(), list.begin(), list.end());
     }
-    for (auto& [thread, list] : by_thread_) sort_by_start(&list);
+    for (auto& [thread, list] : by_thread) {
+      sort_by_start(&list);
+      for (const PluginEvent* event : list) {
+        by_thread_[thread].add({event->start, event->has_stop ? event->stop : UINT64_MAX, event});
+      }
+    }
   }
 
-  // The one of the thread that is around the launch; null if none is.
-  const PluginEvent* around(const PluginEvent& launch) const {
+  // The one of the thread that is around the launch; null if none is. Fast for launches by start.
+  const PluginEvent* around(const PluginEvent& launch) {
     const auto list = by_thread_.find(launch.thread);
-    if (list == by_thread_.end()) return nullptr;
-    const auto after =
-        std::upper_bound(list->second.begin(), list->second.end(), launch.start,
-                         [](std::uint64_t start, const PluginEvent* event) { return start < event->start; });
-    if (after == list->second.begin()) return nullptr;
-    const PluginEvent* group = *(after - 1);
-    return !group->has_stop || launch.start <= group->stop ? group : nullptr;
+    const GroupCall* found = list == by_thread_.end() ? nullptr : list->second.open_at(launch.start);
+    return found == nullptr ? nullptr : found->event;
   }
 
  private:
-  std::map<std::uint32_t, EventList> by_thread_;  // by start
+  struct GroupCall {
+    std::uint64_t start;
+    std::uint64_t end;
+    const PluginEvent* event;
+  };
+  std::map<std::uint32_t, Stretches<GroupCall>> by_thread_;
 };
 
 KeyedLists<std::size_t> calls_by(const std::vector<NcclCall>& calls, std::uint64_t NcclCall::*handle, bool of_replays) {
@@ -104,7 +129,8 @@ LaunchCalls::LaunchCalls(const NcclCalls& calls, const PluginEvents& plugin)
       by_plan_(calls_by(calls.calls, &NcclCall::plan, false)),
       place_(plugin) {
   std::optional<GroupCalls> group_calls;
-  for (const auto& [key, place] : places_of(plugin)) {
+  const Places places(plugin);
+  for (const auto& [key, place] : places.all()) {
     pair_with_groups(place, [&](const PluginEvent& launch, const PluginEvent* group) {
       Calls launched = group == nullptr ? Calls() : by_plan_.of(group->handle);
       if (launched.empty()) {

@@ -44,7 +44,7 @@ class Assembly {
       if (!is_replay(event)) has_enqueued_[event.parent] = 1;
       if (api_of(event) == nullptr) without_api.push_back(&event);
     }
-    calls_.reserve(calls_.size() + enqueued_count);
+    if (calls_.empty()) calls_.reserve(enqueued_count);
     grouped_ = pair_grouped_events(trace_, &ranges_, calls_, std::move(without_api));
     for (const PluginEvent& event : plugin_.all()) {
       if (is_enqueued(event)) add_enqueued(event);

@@ -12,26 +12,28 @@
 
 namespace jaxprof::match {
 
+// In an order that leaves no gaps: a process has millions.
 struct PluginEvent {
   spool::NcclEvent type = spool::NcclEvent::kGroup;
   std::uint32_t thread = 0;
-  std::uint32_t communicator = 0;  // number in the spool; 0: unknown
   std::uint64_t handle = 0;
   std::uint64_t parent = 0;  // handle; 0: none known
   std::uint64_t start = 0;
   std::uint64_t stop = 0;
+  std::uint32_t communicator = 0;  // number in the spool; 0: unknown
   bool has_stop = false;
   // by type; missing ones are 0
-  std::uint64_t sequence = 0;
+  bool is_captured = false;
   spool::NcclCodes codes;
+  std::int32_t depth = 0;
+  std::uint64_t sequence = 0;
   std::uint64_t count = 0;
-  std::int32_t root = -1;
-  std::int32_t peer = -1;
   std::uint64_t plan = 0;  // handle of the Group: the kernel plan that holds the call
   std::uint64_t stream = 0;
-  std::int32_t depth = 0;
-  bool is_captured = false;
+  std::int32_t root = -1;
+  std::int32_t peer = -1;
 };
+static_assert(sizeof(PluginEvent) <= 96);
 
 class PluginEvents {
  public:

@@ -117,19 +117,6 @@ void RangeCalls::end_group(const NvtxRange& range, Thread* thread) {
   end_of_group_[thread->open_group] = end;
 }
 
-template <typename Stretch>
-const Stretch* RangeCalls::Stretches<Stretch>::open_at(std::uint64_t stamp) {
-  const auto begins_by = [&](std::size_t at) { return at < all_.size() && all_[at].start <= stamp; };
-  if (is_rising_ && begins_by(last_ + 1)) ++last_;  // mostly the same one is asked for, or the next
-  if (!is_rising_ || !begins_by(last_) || begins_by(last_ + 1)) {
-    const auto after = std::upper_bound(all_.begin(), all_.end(), stamp,
-                                        [](std::uint64_t value, const Stretch& item) { return value < item.start; });
-    if (after == all_.begin()) return nullptr;
-    last_ = static_cast<std::size_t>(after - all_.begin()) - 1;
-  }
-  return stamp <= all_[last_].end ? &all_[last_] : nullptr;
-}
-
 std::size_t RangeCalls::around(std::uint32_t thread, std::uint64_t stamp) {
   const Span* span = thread_of(thread).calls.open_at(stamp);
   return span != nullptr ? span->call : kNoCall;

@@ -16,6 +16,7 @@
 #include "merge/match/nccl_calls.h"
 #include "merge/match/nvtx_ranges.h"
 #include "merge/match/payload.h"
+#include "merge/match/stretches.h"
 #include "merge/rundir/spool_trace.h"
 
 namespace jaxprof::match {
@@ -52,22 +53,6 @@ class RangeCalls {
     std::uint64_t start;
     std::uint64_t end;
     std::size_t call;
-  };
-  // Stretches of one thread, by start.
-  template <typename Stretch>
-  class Stretches {
-   public:
-    void add(const Stretch& stretch) {
-      is_rising_ = is_rising_ && (all_.empty() || all_.back().start <= stretch.start);
-      all_.push_back(stretch);
-    }
-    // The last of those that begin at `stamp` or before, if it has not ended by then; null otherwise.
-    const Stretch* open_at(std::uint64_t stamp);
-
-   private:
-    std::vector<Stretch> all_;
-    bool is_rising_ = true;  // false in a damaged file only
-    std::size_t last_ = 0;   // that was asked for
   };
   struct Thread {
     Stretches<Span> calls;
