@@ -15,6 +15,7 @@
 #include "merge/mpi/part_server.h"
 #include "merge/mpi/shared_parts.h"
 #include "merge/program/choose_run.h"
+#include "merge/program/kept_memory.h"
 #include "merge/program/observer_end.h"
 #include "merge/program/options.h"
 #include "merge/program/write_run.h"
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader of our lines that is gone costs the lines only
   std::signal(SIGXFSZ, SIG_IGN);  // a file that reaches its size limit is an error with a name
   jaxprof::set_program_name("jaxprof-merge-mpi");
+  jaxprof::merge::keep_memory();
   MpiPeers peers(&argc, &argv);
   const auto status = jaxprof::merge::run({argv + 1, argv + argc}, &peers);
   if (status) return *status;

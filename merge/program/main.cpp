@@ -11,6 +11,7 @@
 #include "agent/base/log.h"
 #include "merge/assembly/assemble_run.h"
 #include "merge/program/choose_run.h"
+#include "merge/program/kept_memory.h"
 #include "merge/program/observer_end.h"
 #include "merge/program/options.h"
 #include "merge/program/write_run.h"
@@ -50,6 +51,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader of our lines that is gone costs the lines only
   std::signal(SIGXFSZ, SIG_IGN);  // a file that reaches its size limit is an error with a name
   jaxprof::set_program_name("jaxprof-merge");
+  jaxprof::merge::keep_memory();
   const auto status = jaxprof::merge::run({argv + 1, argv + argc});
   if (status) return *status;
   jaxprof::say(status.error().message);
