@@ -7,6 +7,7 @@
 
 #include "merge/runfile/schema.h"
 #include "merge/study/call_steps.h"
+#include "merge/study/in_parallel.h"
 #include "merge/study/previous_ops.h"
 
 namespace jaxprof::study {
@@ -18,8 +19,10 @@ bool is_point_to_point(Coll coll) {
   return coll == Coll::kSend || coll == Coll::kRecv;
 }
 
+constexpr std::size_t kInstancesWorthAThread = 2'048;
+
 // The process of a row of /events/nccl. The k-th member of an instance is mostly of the same process as that of the
-// instance before.
+// instance before. One thread.
 class ProcessOf {
  public:
   explicit ProcessOf(const std::vector<std::uint64_t>& offset) : offset_(offset) {}
@@ -38,16 +41,36 @@ class ProcessOf {
   std::vector<std::uint32_t> guess_;
 };
 
+// The value that most have; of as many, the lowest. -1 for none.
+std::int32_t most_frequent(std::vector<std::int32_t>& values) {
+  std::sort(values.begin(), values.end());
+  std::int32_t winner = values.empty() ? -1 : values.front();
+  std::size_t most = 0;
+  for (std::size_t i = 0, begin = 0; i < values.size(); ++i) {
+    if (values[i] != values[begin]) begin = i;
+    if (i - begin + 1 > most) {
+      most = i - begin + 1;
+      winner = values[i];
+    }
+  }
+  return winner;
+}
+
 class Gathering {
  public:
   Gathering(const RunTables& run, const Scope& scope, const StudyOptions& options)
-      : run_(run), scope_(scope), options_(options), steps_(run, scope), process_of_(run.nccl_process_offset) {}
+      : run_(run), options_(options), steps_(run, scope) {}
 
   Arrivals gather() {
     count_recorded_members();
-    const std::vector<std::uint64_t> rows = wanted_rows();
+    std::vector<std::uint64_t> rows = wanted_rows();
+    find_steps(rows);
     found_.is_gpu = are_times_of_gpus(rows);
-    for (const std::uint64_t row : in_order(rows)) add(row);
+    std::erase_if(rows, [this](std::uint64_t row) { return is_left_out(row); });
+    sort(rows);
+    place(rows);
+    in_parallel(rows.size(), kInstancesWorthAThread,
+                [&](std::size_t begin, std::size_t end) { fill(rows, begin, end); });
     find_previous_ops(run_.processes.process.size(), run_.devices.device.size(), found_);
     return std::move(found_);
   }
@@ -91,52 +114,29 @@ class Gathering {
     return rows;
   }
 
-  // Has one that is asked for GPU times? Where none is asked for, has any?
-  bool are_times_of_gpus(const std::vector<std::uint64_t>& rows) {
-    bool is_any_asked = false;
-    bool has_any_gpu = false;
-    for (const std::uint64_t row : rows) {
-      const bool has_gpu_times = run_.collectives.first_start_ns[row] >= 0;
-      has_any_gpu = has_any_gpu || has_gpu_times;
-      if ((is_any_asked && !has_gpu_times) || !is_asked(row, step_of(row))) continue;
-      if (has_gpu_times) return true;
-      is_any_asked = true;
-    }
-    return has_any_gpu && !is_any_asked;
-  }
-
-  // By communicator and first arrival.
-  std::vector<std::uint64_t> in_order(std::vector<std::uint64_t> rows) const {
-    const CollectiveTable& t = run_.collectives;
-    const auto& first_ns = found_.is_gpu ? t.first_start_ns : t.first_enqueue_ns;
-    std::stable_sort(rows.begin(), rows.end(), [&](std::uint64_t a, std::uint64_t b) {
-      return std::pair(t.comm[a], first_ns[a]) < std::pair(t.comm[b], first_ns[b]);
+  // In which step each instance is, and whether that is asked for.
+  void find_steps(const std::vector<std::uint64_t>& rows) {
+    step_.assign(run_.collectives.comm.size(), -1);
+    is_asked_.assign(run_.collectives.comm.size(), 0);
+    in_parallel(rows.size(), kInstancesWorthAThread, [&](std::size_t begin, std::size_t end) {
+      std::vector<std::int32_t> votes;
+      for (std::size_t i = begin; i < end; ++i) {
+        step_[rows[i]] = step_of(rows[i], votes);
+        is_asked_[rows[i]] = is_asked(rows[i], step_[rows[i]]) ? 1 : 0;
+      }
     });
-    return rows;
   }
 
   // The step in which most members' calls begin; of as many, the earlier one.
-  std::int32_t step_of(std::uint64_t row) {
-    votes_.clear();
+  std::int32_t step_of(std::uint64_t row, std::vector<std::int32_t>& votes) const {
+    votes.clear();
     bool is_unanimous = true;
     for (const std::uint64_t call : calls_of(row)) {
       if (call == kNoRow) continue;
-      votes_.push_back(steps_.step(call));
-      is_unanimous = is_unanimous && votes_.back() == votes_.front();
+      votes.push_back(steps_.step(call));
+      is_unanimous = is_unanimous && votes.back() == votes.front();
     }
-    if (votes_.empty()) return -1;
-    if (is_unanimous) return votes_.front();
-    std::sort(votes_.begin(), votes_.end());
-    std::int32_t winner = votes_.front();
-    std::size_t most = 0;
-    for (std::size_t i = 0, run_begin = 0; i < votes_.size(); ++i) {
-      if (votes_[i] != votes_[run_begin]) run_begin = i;
-      if (i - run_begin + 1 > most) {
-        most = i - run_begin + 1;
-        winner = votes_[i];
-      }
-    }
-    return winner;
+    return is_unanimous && !votes.empty() ? votes.front() : most_frequent(votes);
   }
 
   // Do more than half of the members whose calls begin in `step` begin where it is asked for?
@@ -152,6 +152,68 @@ class Gathering {
     return 2 * n_in > n_voters;
   }
 
+  // Has one that is asked for GPU times? Where none is asked for, has any?
+  bool are_times_of_gpus(const std::vector<std::uint64_t>& rows) const {
+    bool is_any_asked = false;
+    bool has_any_gpu = false;
+    for (const std::uint64_t row : rows) {
+      const bool has_gpu_times = run_.collectives.first_start_ns[row] >= 0;
+      if (has_gpu_times && is_asked_[row] != 0) return true;
+      has_any_gpu = has_any_gpu || has_gpu_times;
+      is_any_asked = is_any_asked || is_asked_[row] != 0;
+    }
+    return has_any_gpu && !is_any_asked;
+  }
+
+  // Has it times of the other kind, or not of all members?
+  bool is_left_out(std::uint64_t row) {
+    bool is_out = (run_.collectives.first_start_ns[row] >= 0) != found_.is_gpu;
+    std::size_t n_members = 0;
+    for (const std::uint64_t call : calls_of(row)) {
+      if (is_out) break;
+      if (call == kNoRow) continue;
+      ++n_members;
+      is_out = time_of(call).begin_ns < 0;
+    }
+    is_out = is_out || n_members == 0;
+    if (is_out && is_asked_[row] != 0) ++found_.n_without_times;
+    return is_out;
+  }
+
+  // By communicator and first arrival.
+  void sort(std::vector<std::uint64_t>& rows) const {
+    const CollectiveTable& t = run_.collectives;
+    const auto& first_ns = found_.is_gpu ? t.first_start_ns : t.first_enqueue_ns;
+    const auto is_before = [&](std::uint64_t a, std::uint64_t b) {
+      return std::pair(t.comm[a], first_ns[a]) < std::pair(t.comm[b], first_ns[b]);
+    };
+    if (!std::is_sorted(rows.begin(), rows.end(), is_before)) std::stable_sort(rows.begin(), rows.end(), is_before);
+  }
+
+  // Makes room for all of them.
+  void place(const std::vector<std::uint64_t>& rows) {
+    ArrivalInstances& t = found_.instances;
+    t.collective = rows;
+    for (auto* column : {&t.first_ns, &t.last_ns, &t.end_ns}) column->resize(rows.size());
+    t.comm.resize(rows.size());
+    t.step.resize(rows.size());
+    t.flags.resize(rows.size());
+    t.member_offset.reserve(rows.size() + 1);
+    for (const std::uint64_t row : rows) {
+      const auto calls = calls_of(row);
+      const auto n_missing = std::count(calls.begin(), calls.end(), kNoRow);
+      t.member_offset.push_back(t.member_offset.back() + calls.size() - static_cast<std::uint64_t>(n_missing));
+    }
+    ArrivalMembers& m = found_.members;
+    const std::size_t n_members = t.member_offset.back();
+    m.call.resize(n_members);
+    m.process.resize(n_members);
+    m.comm_rank.resize(n_members);
+    m.device.resize(n_members);
+    m.start_ns.resize(n_members);
+    m.end_ns.resize(n_members);
+  }
+
   TimeSpan time_of(std::uint64_t call) const {
     const NcclTable& t = run_.nccl;
     if (found_.is_gpu) {
@@ -163,64 +225,43 @@ class Gathering {
     return {start_ns, std::max(start_ns, t.end_api_ns[call])};
   }
 
-  // False, and nothing added, if a member has no time.
-  bool add_members(std::uint64_t row) {
-    ArrivalMembers& m = found_.members;
-    const std::size_t begin = m.call.size();
-    std::size_t place = 0;
-    for (const std::uint64_t call : calls_of(row)) {
-      if (call == kNoRow) continue;
-      const TimeSpan time = time_of(call);
-      if (time.begin_ns < 0) {
-        for_each_column([begin](auto& column) { column.resize(begin); });
-        return false;
-      }
-      m.call.push_back(call);
-      m.process.push_back(process_of_.find(place++, call));
-      m.comm_rank.push_back(run_.nccl.comm_rank[call]);
-      m.device.push_back(run_.nccl.device[call]);
-      m.start_ns.push_back(time.begin_ns);
-      m.end_ns.push_back(time.end_ns);
-    }
-    return m.call.size() > begin;
-  }
-
-  template <typename Take>
-  void for_each_column(Take take) {
-    ArrivalMembers& m = found_.members;
-    take(m.call);
-    take(m.process);
-    take(m.comm_rank);
-    take(m.device);
-    take(m.start_ns);
-    take(m.end_ns);
-  }
-
-  void add(std::uint64_t row) {
-    const std::size_t begin = found_.members.call.size();
-    const std::int32_t step = step_of(row);
-    const bool is_asked_for = is_asked(row, step);
-    const bool has_gpu_times = run_.collectives.first_start_ns[row] >= 0;
-    if (has_gpu_times != found_.is_gpu || !add_members(row)) {
-      if (is_asked_for) ++found_.n_without_times;
-      return;
-    }
-    const std::size_t end = found_.members.call.size();
-    const auto starts_ns = std::span(found_.members.start_ns).subspan(begin);
-    const auto ends_ns = std::span(found_.members.end_ns).subspan(begin);
-    const auto [first, last] = std::minmax_element(starts_ns.begin(), starts_ns.end());
+  // Instances [begin, end).
+  void fill(const std::vector<std::uint64_t>& rows, std::size_t begin, std::size_t end) {
     ArrivalInstances& t = found_.instances;
-    t.collective.push_back(row);
-    t.comm.push_back(run_.collectives.comm[row]);
-    t.first_ns.push_back(*first);
-    t.last_ns.push_back(*last);
-    t.end_ns.push_back(*std::max_element(ends_ns.begin(), ends_ns.end()));
-    t.step.push_back(step);
-    t.member_offset.push_back(end);
-    const bool has_early_exit = *std::min_element(ends_ns.begin(), ends_ns.end()) < *last;
-    t.flags.push_back(static_cast<std::uint8_t>((is_asked_for ? kArrivalAsked : 0) |
-                                                (found_.is_gpu && has_early_exit ? kArrivalEarlyExit : 0) |
-                                                flags_of(row, end - begin)));
+    ArrivalMembers& m = found_.members;
+    ProcessOf process_of(run_.nccl_process_offset);
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint64_t row = rows[i];
+      const std::size_t first = t.member_offset[i];
+      std::size_t to = first;
+      for (const std::uint64_t call : calls_of(row)) {
+        if (call == kNoRow) continue;
+        const TimeSpan time = time_of(call);
+        m.call[to] = call;
+        m.process[to] = process_of.find(to - first, call);
+        m.comm_rank[to] = run_.nccl.comm_rank[call];
+        m.device[to] = run_.nccl.device[call];
+        m.start_ns[to] = time.begin_ns;
+        m.end_ns[to++] = time.end_ns;
+      }
+      sum_up(row, i);
+    }
+  }
+
+  void sum_up(std::uint64_t row, std::size_t i) {
+    ArrivalInstances& t = found_.instances;
+    const auto starts_ns = found_.starts_ns(i);
+    const auto ends_ns = std::span(found_.members.end_ns).subspan(found_.begin(i), starts_ns.size());
+    const auto [first, last] = std::minmax_element(starts_ns.begin(), starts_ns.end());
+    const auto [first_end, last_end] = std::minmax_element(ends_ns.begin(), ends_ns.end());
+    t.comm[i] = run_.collectives.comm[row];
+    t.first_ns[i] = *first;
+    t.last_ns[i] = *last;
+    t.end_ns[i] = *last_end;
+    t.step[i] = step_[row];
+    t.flags[i] = static_cast<std::uint8_t>((is_asked_[row] != 0 ? kArrivalAsked : 0) |
+                                           (found_.is_gpu && *first_end < *last ? kArrivalEarlyExit : 0) |
+                                           flags_of(row, starts_ns.size()));
   }
 
   int flags_of(std::uint64_t row, std::size_t n_members) const {
@@ -238,12 +279,11 @@ class Gathering {
   }
 
   const RunTables& run_;
-  const Scope& scope_;
   const StudyOptions& options_;
   CallSteps steps_;
-  ProcessOf process_of_;
   std::vector<std::uint32_t> n_recorded_;  // by communicator
-  std::vector<std::int32_t> votes_;
+  std::vector<std::int32_t> step_;         // by row of /collectives
+  std::vector<std::uint8_t> is_asked_;     // the same
   Arrivals found_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "merge/study/in_parallel.h"
+
 namespace jaxprof::study {
 namespace {
 
@@ -29,9 +31,9 @@ class Walk {
 }  // namespace
 
 CallSteps::CallSteps(const runfile::RunTables& run, const Scope& scope) : code_(run.nccl.start_ns.size(), 0) {
-  for (std::size_t process = 0; process + 1 < run.nccl_process_offset.size(); ++process) {
-    mark_process(run, scope, process);
-  }
+  in_parallel(run.nccl_process_offset.size() - 1, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t process = begin; process < end; ++process) mark_process(run, scope, process);
+  });
 }
 
 void CallSteps::mark_process(const runfile::RunTables& run, const Scope& scope, std::size_t process) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 
 namespace jaxprof::study {
 namespace {
@@ -159,36 +160,54 @@ struct CommRows {
   static bool has(const std::vector<bool>& rows, std::uint64_t row) { return row < rows.size() && rows[row]; }
 };
 
-Result<CommRows> comm_rows(const RunFileReader& reader) {
-  const auto n = reader.count_rows<NcclWorkTable>();
-  const auto n_kernels = reader.count_rows<KernelTable>();
-  const auto n_memops = reader.count_rows<MemopTable>();
+void mark(const NcclWorkTable& part, CommRows& rows) {
+  for (const std::uint64_t row : part.kernel) {
+    if (row < rows.kernels.size()) rows.kernels[row] = true;
+  }
+  for (const std::uint64_t row : part.memop) {
+    if (row < rows.memops.size()) rows.memops[row] = true;
+  }
+}
+
+Result<CommRows> comm_rows(const RunTables& run, const RunFileReader* reader) {
+  CommRows rows;
+  if (reader == nullptr) {
+    rows.kernels.resize(run.kernels.start_ns.size());
+    rows.memops.resize(run.memops.start_ns.size());
+    mark(run.nccl_work, rows);
+    return rows;
+  }
+  const auto n = reader->count_rows<NcclWorkTable>();
+  const auto n_kernels = reader->count_rows<KernelTable>();
+  const auto n_memops = reader->count_rows<MemopTable>();
   for (const auto* count : {&n, &n_kernels, &n_memops}) {
     if (!*count) return tl::unexpected(count->error());
   }
-  CommRows rows;
   rows.kernels.resize(*n_kernels);
   rows.memops.resize(*n_memops);
   constexpr std::uint64_t kAtOnce = 1'048'576;
   for (std::uint64_t first = 0; first < *n; first += kAtOnce) {
     NcclWorkTable part;
-    const auto read = reader.read_rows(part, first, std::min(kAtOnce, *n - first),
-                                       [](std::string_view path) { return !path.ends_with("/path"); });
+    const auto read = reader->read_rows(part, first, std::min(kAtOnce, *n - first),
+                                        [](std::string_view path) { return !path.ends_with("/path"); });
     if (!read) return tl::unexpected(read.error());
-    for (const std::uint64_t row : part.kernel) {
-      if (row < rows.kernels.size()) rows.kernels[row] = true;
-    }
-    for (const std::uint64_t row : part.memop) {
-      if (row < rows.memops.size()) rows.memops[row] = true;
-    }
+    mark(part, rows);
   }
   return rows;
+}
+
+// Rows [first, first + count) of a column in memory.
+template <typename T>
+std::vector<T> slice(const std::vector<T>& column, std::uint64_t first, std::uint64_t count) {
+  const auto begin = column.begin() + static_cast<std::ptrdiff_t>(first);
+  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
 // Reads one process's work after the other.
 class WorkReader {
  public:
-  WorkReader(const StudyRun& run, CommRows comm) : run_(run), comm_(std::move(comm)) {}
+  WorkReader(const RunTables& run, const RunFileReader* reader, CommRows comm)
+      : run_(run), reader_(reader), comm_(std::move(comm)) {}
 
   // By lane and start. `lane_of` is by device; of work without one, `lane` is taken.
   Status read(std::size_t process, const std::vector<std::uint32_t>& lane_of, std::uint32_t lane,
@@ -198,14 +217,14 @@ class WorkReader {
       return process + 1 < offset.size() ? std::pair(offset[process], offset[process + 1] - offset[process])
                                          : std::pair<std::uint64_t, std::uint64_t>(0, 0);
     };
-    const auto [kernel, n_kernels] = rows(run_.tables.kernel_process_offset);
-    const auto [memop, n_memops] = rows(run_.tables.memop_process_offset);
+    const auto [kernel, n_kernels] = rows(run_.kernel_process_offset);
+    const auto [memop, n_memops] = rows(run_.memop_process_offset);
     if (n_kernels + n_memops == 0) return {};
-    const auto [api, n_api] = rows(run_.tables.api_process_offset);
+    const auto [api, n_api] = rows(run_.api_process_offset);
     first_api_ = api;
-    if (auto read = read_rows(api_, api, n_api); !read) return read;
-    if (auto read = read_rows(kernels_, kernel, n_kernels); !read) return read;
-    if (auto read = read_rows(memops_, memop, n_memops); !read) return read;
+    if (auto read = read_rows(api_, run_.api, api, n_api); !read) return read;
+    if (auto read = read_rows(kernels_, run_.kernels, kernel, n_kernels); !read) return read;
+    if (auto read = read_rows(memops_, run_.memops, memop, n_memops); !read) return read;
     const auto lane_at = [&](std::int32_t device) {
       return device >= 0 && lane_of[static_cast<std::size_t>(device)] != kNoIndex
                  ? lane_of[static_cast<std::size_t>(device)]
@@ -234,9 +253,17 @@ class WorkReader {
   }
 
   template <typename Table>
-  Status read_rows(Table& table, std::uint64_t first, std::uint64_t count) {
-    table = Table{};
-    return count == 0 ? Status{} : run_.reader.read_rows(table, first, count, is_read);
+  Status read_rows(Table& to, const Table& in_memory, std::uint64_t first, std::uint64_t count) {
+    to = Table{};
+    if (count == 0) return {};
+    if (reader_ != nullptr) return reader_->read_rows(to, first, count, is_read);
+    to.start_ns = slice(in_memory.start_ns, first, count);
+    if constexpr (!std::is_same_v<Table, ApiTable>) {
+      to.dur_ns = slice(in_memory.dur_ns, first, count);
+      to.device = slice(in_memory.device, first, count);
+      to.api = slice(in_memory.api, first, count);
+    }
+    return {};
   }
 
   void add(std::int64_t start_ns, std::int64_t dur_ns, std::uint64_t api, std::uint32_t lane, WorkKind kind,
@@ -247,7 +274,8 @@ class WorkReader {
         {{start_ns, instant_after(start_ns, dur_ns)}, is_told ? api_.start_ns[api - first_api_] : -1, lane, kind});
   }
 
-  const StudyRun& run_;
+  const RunTables& run_;
+  const RunFileReader* reader_;
   CommRows comm_;
   std::uint64_t first_api_ = 0;
   KernelTable kernels_;
@@ -276,8 +304,8 @@ LaneIndex index_of(const RunTables& run, const Arrivals& arrivals, const Subject
 
 }  // namespace
 
-Result<OwnTime> own_time(const StudyRun& run, const Arrivals& arrivals, const Judged& judged, const Subjects& lanes,
-                         std::size_t n_steps) {
+Result<OwnTime> own_time(const RunTables& run, const RunFileReader* reader_or_null, const Arrivals& arrivals,
+                         const Judged& judged, const Subjects& lanes, std::size_t n_steps) {
   OwnTime found;
   found.n_steps = std::max<std::size_t>(1, n_steps);
   found.n_lanes = lanes.size();
@@ -286,11 +314,11 @@ Result<OwnTime> own_time(const StudyRun& run, const Arrivals& arrivals, const Ju
     sums->assign(found.n_steps * found.n_lanes, 0);
   }
   found.n_calls.assign(found.n_steps * found.n_lanes, 0);
-  auto comm = comm_rows(run.reader);
+  auto comm = comm_rows(run, reader_or_null);
   if (!comm) return tl::unexpected(std::move(comm.error()));
-  const Stretches stretches = stretches_of(run.tables, arrivals, judged, lanes);
-  const LaneIndex index = index_of(run.tables, arrivals, lanes);
-  WorkReader reader(run, std::move(*comm));
+  const Stretches stretches = stretches_of(run, arrivals, judged, lanes);
+  const LaneIndex index = index_of(run, arrivals, lanes);
+  WorkReader reader(run, reader_or_null, std::move(*comm));
   std::vector<Work> works;
   std::vector<std::uint8_t> is_done(lanes.size(), 0);
   const auto walk = [&](std::size_t lane, std::span<const Work> own) {
@@ -298,7 +326,7 @@ Result<OwnTime> own_time(const StudyRun& run, const Arrivals& arrivals, const Ju
     for (const Stretch& stretch : stretches.of(lane)) along.pass(stretch);
     is_done[lane] = 1;
   };
-  for (std::size_t process = 0; process < run.tables.processes.process.size(); ++process) {
+  for (std::size_t process = 0; process < run.processes.process.size(); ++process) {
     if (auto read = reader.read(process, index.of_device, index.of_process[process], works); !read) {
       return tl::unexpected(std::move(read.error()));
     }

@@ -29,8 +29,9 @@ struct OwnTime {
   std::int64_t sum_ns(std::size_t i) const { return compute_ns[i] + host_ns[i] + copy_ns[i] + rest_ns[i]; }
 };
 
-// Of judged, synchronizing instances. Reads kernels, copies and launches process by process. kInputUnreadable.
-Result<OwnTime> own_time(const StudyRun& run, const Arrivals& arrivals, const Judged& judged, const Subjects& lanes,
-                         std::size_t n_steps);
+// Of judged, synchronizing instances. Reads kernels, copies and launches process by process; without a reader they are
+// those of `run`. kInputUnreadable.
+Result<OwnTime> own_time(const runfile::RunTables& run, const runfile::RunFileReader* reader, const Arrivals& arrivals,
+                         const Judged& judged, const Subjects& lanes, std::size_t n_steps);
 
 }  // namespace jaxprof::study

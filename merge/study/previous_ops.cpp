@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "merge/study/in_parallel.h"
+
 namespace jaxprof::study {
 namespace {
 
@@ -40,6 +42,24 @@ void sort_by(const std::vector<std::int64_t>& time_ns, std::span<std::uint32_t> 
   }
 }
 
+// `by_end` is scratch.
+void walk(std::span<std::uint32_t> by_start, const std::vector<std::uint8_t>& is_sync,
+          std::vector<std::uint32_t>& by_end, ArrivalMembers& members) {
+  sort_by(members.start_ns, by_start);
+  by_end.assign(by_start.begin(), by_start.end());
+  std::erase_if(by_end, [&is_sync](std::uint32_t i) { return is_sync[i] == 0; });
+  sort_by(members.end_ns, by_end);
+  std::size_t n_ended = 0;
+  for (const std::uint32_t i : by_start) {
+    // One of no length ends where it begins; it is nobody's predecessor at that instant, least of all its own.
+    while (n_ended < by_end.size() && members.end_ns[by_end[n_ended]] <= members.start_ns[i] &&
+           members.start_ns[by_end[n_ended]] < members.start_ns[i]) {
+      ++n_ended;
+    }
+    if (n_ended > 0) members.previous[i] = by_end[n_ended - 1];
+  }
+}
+
 }  // namespace
 
 void find_previous_ops(std::size_t n_processes, std::size_t n_devices, Arrivals& arrivals) {
@@ -52,23 +72,10 @@ void find_previous_ops(std::size_t n_processes, std::size_t n_devices, Arrivals&
               is_sync.begin() + static_cast<std::ptrdiff_t>(arrivals.end(i)), std::uint8_t{1});
   }
   Lanes lanes = lanes_of(n_processes, n_devices, members);
-  std::vector<std::uint32_t> by_end;
-  for (std::size_t lane = 0; lane + 1 < lanes.offset.size(); ++lane) {
-    const auto by_start = lanes.of(lane);
-    sort_by(members.start_ns, by_start);
-    by_end.assign(by_start.begin(), by_start.end());
-    std::erase_if(by_end, [&is_sync](std::uint32_t i) { return is_sync[i] == 0; });
-    sort_by(members.end_ns, by_end);
-    std::size_t n_ended = 0;
-    for (const std::uint32_t i : by_start) {
-      // One of no length ends where it begins; it is nobody's predecessor at that instant, least of all its own.
-      while (n_ended < by_end.size() && members.end_ns[by_end[n_ended]] <= members.start_ns[i] &&
-             members.start_ns[by_end[n_ended]] < members.start_ns[i]) {
-        ++n_ended;
-      }
-      if (n_ended > 0) members.previous[i] = by_end[n_ended - 1];
-    }
-  }
+  in_parallel(lanes.offset.size() - 1, 1, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::uint32_t> by_end;
+    for (std::size_t lane = begin; lane < end; ++lane) walk(lanes.of(lane), is_sync, by_end, members);
+  });
 }
 
 }  // namespace jaxprof::study

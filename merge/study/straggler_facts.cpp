@@ -16,24 +16,25 @@ void add_to(std::int64_t& sum_ns, std::int64_t ns) {
 
 }  // namespace
 
-Result<StragglerFacts> StragglerFacts::gather(const StudyRun& run, const StudyOptions& options) {
+Result<StragglerFacts> StragglerFacts::gather(const runfile::RunTables& run, const runfile::RunFileReader* reader,
+                                              const StudyOptions& options) {
   StragglerFacts facts;
-  facts.scope_ = std::make_unique<Scope>(run.tables, options);
-  facts.arrivals_ = std::make_unique<Arrivals>(find_arrivals(run.tables, *facts.scope_, options));
+  facts.scope_ = std::make_unique<Scope>(run, options);
+  facts.arrivals_ = std::make_unique<Arrivals>(find_arrivals(run, *facts.scope_, options));
   facts.judged_ = judged_instances(*facts.arrivals_);
-  facts.units_ = std::make_unique<Subjects>(run.tables, *facts.arrivals_, By::kMember);
-  facts.lanes_ = std::make_unique<Subjects>(run.tables, *facts.arrivals_, By::kGpu);
+  facts.units_ = std::make_unique<Subjects>(run, *facts.arrivals_, By::kMember);
+  facts.lanes_ = std::make_unique<Subjects>(run, *facts.arrivals_, By::kGpu);
   const std::size_t n_steps = facts.scope_->axis().steps().size();
-  facts.transfers_ = slow_transfers(run.tables, *facts.arrivals_, facts.judged_, n_steps);
+  facts.transfers_ = slow_transfers(run, *facts.arrivals_, facts.judged_, n_steps);
   facts.fault_ = trace_fault(*facts.arrivals_, facts.judged_, *facts.units_, facts.transfers_.over_usual_ns,
                              facts.lanes_->size(), n_steps);
-  auto own = own_time(run, *facts.arrivals_, facts.judged_, *facts.lanes_, n_steps);
+  auto own = own_time(run, reader, *facts.arrivals_, facts.judged_, *facts.lanes_, n_steps);
   if (!own) return tl::unexpected(std::move(own.error()));
   facts.own_ = std::move(*own);
   facts.excess_ = excess_over_peers(facts.own_);
   facts.sum_lanes();
-  facts.measure_scope(run.tables);
-  facts.look_at_ports(run.tables);
+  facts.measure_scope(run);
+  facts.look_at_ports(run);
   facts.judge_all();
   return facts;
 }

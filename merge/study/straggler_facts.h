@@ -39,8 +39,9 @@ struct Judgement {
 
 class StragglerFacts {
  public:
-  // kInputUnreadable.
-  static Result<StragglerFacts> gather(const StudyRun& run, const StudyOptions& options);
+  // Without a reader, kernels and copies are those of `run`. kInputUnreadable.
+  static Result<StragglerFacts> gather(const runfile::RunTables& run, const runfile::RunFileReader* reader,
+                                       const StudyOptions& options);
 
   const Scope& scope() const { return *scope_; }
   const Arrivals& arrivals() const { return *arrivals_; }

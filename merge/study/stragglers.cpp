@@ -68,12 +68,12 @@ std::vector<Column> columns_of_subjects(std::vector<Column> all) {
 
 class SubjectRows {
  public:
-  SubjectRows(const StudyRun& run, const StudyOptions& options, const StragglerFacts& facts)
-      : run_(run.tables),
+  SubjectRows(const RunTables& run, const StudyOptions& options, const StragglerFacts& facts)
+      : run_(run),
         options_(options),
         facts_(facts),
         by_(options.by.value_or(By::kRank)),
-        subjects_(run.tables, facts.arrivals(), by_),
+        subjects_(run, facts.arrivals(), by_),
         sums_(subjects_.size()) {}
 
   void fill(Table& table) {
@@ -280,8 +280,8 @@ Row row_of_step(const RunTables& run, const StragglerFacts& facts, const Judgeme
           std::int64_t{j.is_certain ? 1 : 0}};
 }
 
-void add_notes(const StudyRun& run, const StragglerFacts& facts, Table& table) {
-  add_arrival_notes(run.tables, facts.arrivals(), facts.judged(), table);
+void add_notes(const RunTables& run, const StragglerFacts& facts, Table& table) {
+  add_arrival_notes(run, facts.arrivals(), facts.judged(), table);
   if (facts.fault().n_rooted > 0) {
     table.notes.push_back(
         fmt::format("left out: {} of operations in which early members do not wait (Broadcast, Reduce, "
@@ -315,14 +315,8 @@ void add_parameters(const StragglerFacts& facts, const Verdict& verdict, Table& 
                       {"verdict_impact", j.level == Level::kNone ? Cell{Missing{}} : Cell{j.impact}}};
 }
 
-}  // namespace
-
-bool stragglers_want(std::string_view path) {
-  return straggler_facts_want(path);
-}
-
-Result<Table> stragglers(const StudyRun& run, const StudyOptions& options) {
-  const auto facts = StragglerFacts::gather(run, options);
+Result<Table> table_of(const RunTables& run, const RunFileReader* reader, const StudyOptions& options) {
+  const auto facts = StragglerFacts::gather(run, reader, options);
   if (!facts) return tl::unexpected(facts.error());
   Table table;
   table.study = kStragglers.name;
@@ -331,18 +325,18 @@ Result<Table> stragglers(const StudyRun& run, const StudyOptions& options) {
     table.columns =
         options.by == By::kStep
             ? columns_of_steps()
-            : columns_of_subjects(Subjects(run.tables, facts->arrivals(), options.by.value_or(By::kRank)).columns());
+            : columns_of_subjects(Subjects(run, facts->arrivals(), options.by.value_or(By::kRank)).columns());
     table.verdict = "nobody can be judged";
-    table.empty_reason = why_no_arrivals(run.tables, options, facts->arrivals(), facts->judged());
+    table.empty_reason = why_no_arrivals(run, options, facts->arrivals(), facts->judged());
     return table;
   }
-  const Verdict verdict = straggler_verdict(run.tables, *facts);
+  const Verdict verdict = straggler_verdict(run, *facts);
   table.verdict = verdict.text;
   table.finding = verdict.finding;
   add_parameters(*facts, verdict, table);
   if (options.by == By::kStep) {
     table.columns = columns_of_steps();
-    for (const Judgement& j : facts->by_step()) table.rows.push_back(row_of_step(run.tables, *facts, j));
+    for (const Judgement& j : facts->by_step()) table.rows.push_back(row_of_step(run, *facts, j));
   } else {
     SubjectRows(run, options, *facts).fill(table);
   }
@@ -353,6 +347,20 @@ Result<Table> stragglers(const StudyRun& run, const StudyOptions& options) {
                              : "none of the ranks in these instances fits --ranks " + options.ranks;
   }
   return table;
+}
+
+}  // namespace
+
+bool stragglers_want(std::string_view path) {
+  return straggler_facts_want(path);
+}
+
+Result<Table> stragglers(const StudyRun& run, const StudyOptions& options) {
+  return table_of(run.tables, &run.reader, options);
+}
+
+Result<Table> stragglers_in_memory(const RunTables& run, const StudyOptions& options) {
+  return table_of(run, nullptr, options);
 }
 
 }  // namespace jaxprof::study

@@ -9,6 +9,8 @@ namespace jaxprof::study {
 
 bool stragglers_want(std::string_view path);
 Result<Table> stragglers(const StudyRun& run, const StudyOptions& options);
+// The same of a run that is all in memory, with its kernels, copies and launches.
+Result<Table> stragglers_in_memory(const runfile::RunTables& run, const StudyOptions& options);
 
 inline constexpr std::array kStragglerGroupings = {By::kRank, By::kMember, By::kGpu, By::kNode, By::kComm, By::kStep};
 
