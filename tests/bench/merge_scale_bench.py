@@ -3,8 +3,9 @@
 
 Runs of known size are made by synthetic_run; the merge is the program itself. Its limit is merge_limit on the same run:
 reading, decoding and encoding the columns that differ, and nothing else; `to_limit` is the limit's processor time by the
-merge's, which other work on the machine does not change much. Rates are by wall clock. Memory is ru_maxrss, and the
-most of anonymous memory that was seen (RssAnon): spools are mapped, and count in ru_maxrss while they are read.
+merge's, which other work on the machine does not change much. Where the rest goes is told by merge_stages. Rates are by
+wall clock. Memory is ru_maxrss, and the most of anonymous memory that was seen (RssAnon): spools are mapped, and count
+in ru_maxrss while they are read.
 
     merge_scale_bench.py BIN FOLDER [small|usual|full|huge]    usual: to 10 million events; full: 100; huge: 500
 
@@ -30,7 +31,7 @@ KERNEL_CORE = ("start_ns", "dur_ns", "name", "device", "context", "stream", "cor
 MOST_BYTES = {"kernel_core": 5, "kernel": 7, "nccl": 20}
 MOST_MIB = 512
 # Million rows a second on two cores: goals that depend on the machine, and are printed only.
-RATES = {"kernel": 3, "nccl": 2}
+RATES = {"kernel": 3, "nccl": 2, "nccl_plugin": 2}
 # Twice the events may take this much more than twice the time.
 LINEAR_SLACK = 1.35
 TABLES = {"kernels": "events/kernels", "api": "events/api", "nvtx": "events/nvtx", "nccl": "events/nccl",
@@ -138,7 +139,16 @@ class Bench:
         print(f"merge_scale.{name}_limit_cpu {limit['cpu_s'] / n_rows * 1e9:.0f} ns/row")
         print(f"merge_scale.{name}_to_limit {limit['cpu_s'] / merge.cpu_s:.4f} ratio")
         print(f"merge_scale.{name}_wall_to_limit {limit['wall_s'] / merge.wall_s:.4f} ratio", flush=True)
+        self.stages(name, directory, merge, n_rows)
         return merge
+
+    def stages(self, name, directory, merge, n_rows):
+        """Where the processor time goes, in the stages of merge_stages; the rest is writing, and what threads cost."""
+        text = subprocess.run([self.bin / "merge_stages", directory], check=True, stdout=subprocess.PIPE).stdout.decode()
+        cpu_s = {stage: float(value) for stage, value in re.findall(r"^stages\.(\w+)_cpu_s ([0-9.]+)", text, re.M)}
+        cpu_s["rest"] = merge.cpu_s - cpu_s.pop("all")
+        for stage, value in cpu_s.items():
+            print(f"merge_scale.{name}_cpu.{stage} {value / n_rows * 1e9:.0f} ns/row")
 
     def sizes(self, merge, table, name):
         with h5py.File(merge.output) as file:
@@ -191,10 +201,13 @@ def main():
     merge = bench.rate("kernel", kernels, truth, truth["rows"]["kernels"])
     bench.sizes(merge, "kernels", "kernel")
     shutil.rmtree(kernels)
-    calls, truth = bench.generate("calls", "--processes", 8, "--nodes", 2, "--nccl", scale // 20)
-    merge = bench.rate("nccl", calls, truth, truth["rows"]["nccl"])
-    bench.sizes(merge, "nccl", "nccl")
-    shutil.rmtree(calls)
+    # As the plugin and NVTX see calls, which are two rows then and 13 events; and as the plugin alone does.
+    for name, seen_by in (("nccl", "both"), ("nccl_plugin", "plugin")):
+        calls, truth = bench.generate("calls", "--processes", 8, "--nodes", 2, "--nccl", scale // 10, "--nccl-by", seen_by)
+        merge = bench.rate(name, calls, truth, truth["rows"]["nccl"])
+        if name == "nccl":
+            bench.sizes(merge, "nccl", "nccl")
+        shutil.rmtree(calls)
     bench.memory("mixed_1m", 1_000_000)
     if extent != "small":
         bench.memory("mixed_10m", 10_000_000)
