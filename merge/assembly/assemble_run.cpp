@@ -20,6 +20,8 @@
 namespace jaxprof::assembly {
 namespace {
 
+constexpr std::size_t kCounterShare = 4;  // of the memory there is, beside what columns wait to be encoded
+
 std::vector<std::size_t> all_processes(const RunSources& sources) {
   std::vector<std::size_t> processes(sources.processes.size());
   std::iota(processes.begin(), processes.end(), std::size_t{0});
@@ -35,8 +37,9 @@ Status assemble(const RunSources& sources, const Room& room, PartSource* parts, 
   auto filled = fill_event_tables(sources, room, epoch_ns, parts, sink, &tables, &diagnostics);
   if (!filled) return filled;
   const NodeSamples samples = survey_samples(sources);
-  fill_counter_tables(sources, samples, &tables);
-  diagnose_nodes(sources, samples, tables, &diagnostics);
+  const auto ports = fill_counter_tables(sources, samples, epoch_ns, room.budget_bytes / kCounterShare, sink, &tables);
+  if (!ports) return tl::unexpected(ports.error());
+  diagnose_nodes(sources, samples, tables, *ports, &diagnostics);
   diagnose_clocks(sources, tables, &diagnostics);
   runfile::fill_empty_offsets(tables);
   shift_to_epoch(epoch_ns, &tables);

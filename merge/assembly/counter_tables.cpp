@@ -1,6 +1,8 @@
 #include "merge/assembly/counter_tables.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "merge/assembly/board_rows.h"
 #include "merge/assembly/counter_rows.h"
@@ -90,11 +92,28 @@ std::string group_of(const std::string& driver) {
   return driver.empty() ? "unknown" : runfile::counter_dataset_name(driver);
 }
 
+// Adds what the flags of `rows`, from row `first` of `table` on, say of its ports.
+void count_flags(const runfile::CounterTable& table, const runfile::CounterTable& rows, std::uint64_t first,
+                 std::vector<PortFlags>* ports) {
+  if (table.subject != runfile::CounterSubject::kNic) return;
+  const std::uint64_t last = first + rows.flags.size();
+  for (std::size_t nic = 0; nic + 1 < table.offset.size(); ++nic) {
+    if (table.offset[nic] < first || table.offset[nic] >= last) continue;
+    for (std::uint64_t row = table.offset[nic]; row < table.offset[nic + 1]; ++row) {
+      const std::uint32_t flags = rows.flags[row - first];
+      if ((flags & runfile::kRowReset) != 0) ++(*ports)[nic].resets;
+      if ((flags & runfile::kRowSaturated) != 0) ++(*ports)[nic].saturated;
+    }
+  }
+}
+
 }  // namespace
 
-void fill_counter_tables(const RunSources& sources, const NodeSamples& samples, RunTables* run) {
+Result<std::vector<PortFlags>> fill_counter_tables(const RunSources& sources, const NodeSamples& samples,
+                                                   std::int64_t epoch_ns, std::size_t budget_bytes, EventSink* sink,
+                                                   RunTables* run) {
   for (const SourceObserver& observer : sources.observers) fill_observer(observer, run);
-  CounterRows rows(sources);
+  CounterRows rows(sources, epoch_ns);
   for (const SampledSubject& subject : samples.nics) {
     const std::string driver = group_of(last_record(sources, subject).driver);
     rows.add(subject, run->nics.nic.size(), runfile::CounterSubject::kNic, driver);
@@ -104,8 +123,19 @@ void fill_counter_tables(const RunSources& sources, const NodeSamples& samples, 
   for (std::size_t i = 0; i < boards.size(); ++i) {
     rows.add(samples.gpus[i], boards[i], runfile::CounterSubject::kGpu, "");
   }
-  run->counters = rows.finish(run->nics.nic.size(), run->devices.device.size());
   if (sources.is_to_be_redacted) clear_hardware_ids(run);
+  const std::vector<runfile::CounterTable> tables = rows.describe(run->nics.nic.size(), run->devices.device.size());
+  run->counters = tables;
+  std::vector<PortFlags> ports(run->nics.nic.size());
+  auto passed_on = rows.for_each_stretch(tables, budget_bytes, [&](const auto& stretch, std::uint64_t first) {
+    const auto table = std::find_if(tables.begin(), tables.end(), [&stretch](const runfile::CounterTable& described) {
+      return described.subject == stretch.subject && described.driver == stretch.driver;
+    });
+    count_flags(*table, stretch, first, &ports);
+    return sink->append_counters(stretch);
+  });
+  if (!passed_on) return tl::unexpected(std::move(passed_on.error()));
+  return ports;
 }
 
 }  // namespace jaxprof::assembly

@@ -7,7 +7,8 @@
 namespace jaxprof::assembly {
 namespace {
 
-void append_to(std::vector<std::uint64_t>& column, std::span<const std::uint64_t> values) {
+template <typename T>
+void append_to(std::vector<T>& column, std::span<const T> values) {
   column.insert(column.end(), values.begin(), values.end());
 }
 
@@ -29,17 +30,30 @@ Status MemorySink::append_encoded(const runfile::EncodedPart&) {
 }
 
 Status MemorySink::append_instances(std::span<const std::uint64_t> rows) {
-  append_to(run_->nccl.instance, rows);
+  append_to<std::uint64_t>(run_->nccl.instance, rows);
   return {};
 }
 
 Status MemorySink::append_transfers(std::span<const std::uint64_t> rows) {
-  append_to(run_->nccl.transfer, rows);
+  append_to<std::uint64_t>(run_->nccl.transfer, rows);
   return {};
 }
 
 Status MemorySink::append_member_ends(std::span<const std::uint64_t> positions) {
-  append_to(run_->collective_member_offset, positions);
+  append_to<std::uint64_t>(run_->collective_member_offset, positions);
+  return {};
+}
+
+Status MemorySink::append_counters(const runfile::CounterTable& rows) {
+  for (runfile::CounterTable& table : run_->counters) {
+    if (table.subject != rows.subject || table.driver != rows.driver) continue;
+    append_to<std::int64_t>(table.time_ns, rows.time_ns);
+    append_to<std::int64_t>(table.read_ns, rows.read_ns);
+    append_to<std::uint32_t>(table.flags, rows.flags);
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      append_to<std::uint64_t>(table.columns[i].values, rows.columns[i].values);
+    }
+  }
   return {};
 }
 

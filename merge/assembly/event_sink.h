@@ -1,6 +1,6 @@
-// Where rows of events go while a run is put together: to a file that is written as they come, or to tables in memory.
-// They come in the order of the run file, one process after the other, and what is known only at the end (which
-// instance a call belongs to) comes as columns of its own.
+// Where rows of events, and those of counters, go while a run is put together: to a file that is written as they come,
+// or to tables in memory. They come in the order of the run file, one process after the other, and what is known only
+// at the end (which instance a call belongs to) comes as columns of its own.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,8 @@ class EventSink {
   virtual Status append_transfers(std::span<const std::uint64_t> rows) = 0;
   // Of each instance of the next rows of /collectives: where its members end in /collectives/event_row.
   virtual Status append_member_ends(std::span<const std::uint64_t> positions) = 0;
+  // The next rows of one of the tables of counters, which come one table after the other: all columns, no offsets.
+  virtual Status append_counters(const runfile::CounterTable& rows) = 0;
 };
 
 // Fills the tables of events of a RunTables; for runs that fit into memory.
@@ -40,6 +42,7 @@ class MemorySink final : public EventSink {
   Status append_instances(std::span<const std::uint64_t> rows) override;
   Status append_transfers(std::span<const std::uint64_t> rows) override;
   Status append_member_ends(std::span<const std::uint64_t> positions) override;
+  Status append_counters(const runfile::CounterTable& rows) override;  // those of a table that the run describes
 
  private:
   runfile::RunTables* run_;

@@ -194,26 +194,22 @@ void diagnose_overlaps(const RunSources& sources, const NodeSamples& samples, Di
 }
 
 // What the rows themselves tell.
-void diagnose_rows(const RunSources& sources, const runfile::RunTables& run, Diagnostics* diagnostics) {
+void diagnose_rows(const RunSources& sources, const runfile::RunTables& run, const std::vector<PortFlags>& ports,
+                   Diagnostics* diagnostics) {
   for (const runfile::CounterTable& table : run.counters) {
     if (table.subject != runfile::CounterSubject::kNic) continue;
     for (std::size_t nic = 0; nic + 1 < table.offset.size(); ++nic) {
-      const auto first = table.flags.begin() + static_cast<std::ptrdiff_t>(table.offset[nic]);
-      const auto last = table.flags.begin() + static_cast<std::ptrdiff_t>(table.offset[nic + 1]);
-      const auto count = [&](std::uint32_t flag) {
-        return static_cast<std::uint64_t>(
-            std::count_if(first, last, [flag](std::uint32_t flags) { return (flags & flag) != 0; }));
-      };
+      if (table.offset[nic] == table.offset[nic + 1]) continue;
       const std::uint32_t node = run.nics.node[nic];
       const std::string port =
           "node " + sources.nodes[node].host + ", " + std::string(run.strings.text(run.nics.full_name[nic])) + ": ";
       const Place place{runfile::kNoNumber, runfile::kNoIndex, node};
-      if (const std::uint64_t n = count(runfile::kRowReset); n > 0) {
+      if (const std::uint64_t n = ports[nic].resets; n > 0) {
         diagnostics->add(Severity::kWarning, "nic.reset", place, n,
                          port + "counters went back " + counted(n, "time") +
                              " (the driver was loaded anew or the card reset); totals do not reach over that");
       }
-      if (const std::uint64_t n = count(runfile::kRowSaturated); n > 0) {
+      if (const std::uint64_t n = ports[nic].saturated; n > 0) {
         diagnostics->add(Severity::kInfo, "nic.saturated", place, n,
                          port + "a counter is at its end and stays there; what it would count is not known");
       }
@@ -224,7 +220,7 @@ void diagnose_rows(const RunSources& sources, const runfile::RunTables& run, Dia
 }  // namespace
 
 void diagnose_nodes(const RunSources& sources, const NodeSamples& samples, const runfile::RunTables& run,
-                    Diagnostics* diagnostics) {
+                    const std::vector<PortFlags>& ports, Diagnostics* diagnostics) {
   const RunTime time(sources);
   ToldNotes told;
   for (std::size_t i = 0; i < sources.observers.size(); ++i) {
@@ -232,7 +228,7 @@ void diagnose_nodes(const RunSources& sources, const NodeSamples& samples, const
   }
   diagnose_unobserved(sources, time, diagnostics);
   diagnose_overlaps(sources, samples, diagnostics);
-  diagnose_rows(sources, run, diagnostics);
+  diagnose_rows(sources, run, ports, diagnostics);
 }
 
 }  // namespace jaxprof::assembly

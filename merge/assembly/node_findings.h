@@ -2,6 +2,9 @@
 // and what happened to ports and counters.
 #pragma once
 
+#include <vector>
+
+#include "merge/assembly/counter_tables.h"
 #include "merge/assembly/diagnostics.h"
 #include "merge/assembly/node_samples.h"
 #include "merge/assembly/run_sources.h"
@@ -9,8 +12,8 @@
 
 namespace jaxprof::assembly {
 
-// After fill_counter_tables, and before times are shifted.
+// After fill_counter_tables, whose answer is `ports`, and before times are shifted.
 void diagnose_nodes(const RunSources& sources, const NodeSamples& samples, const runfile::RunTables& run,
-                    Diagnostics* diagnostics);
+                    const std::vector<PortFlags>& ports, Diagnostics* diagnostics);
 
 }  // namespace jaxprof::assembly

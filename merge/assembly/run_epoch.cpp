@@ -47,9 +47,6 @@ std::int64_t end_of(const RunSources& sources) {
 
 void shift_to_epoch(std::int64_t epoch_ns, runfile::RunTables* run) {
   run->attributes.epoch_unix_ns = epoch_ns;
-  for (runfile::CounterTable& table : run->counters) {
-    for (std::int64_t& time : table.time_ns) time = std::max<std::int64_t>(time - epoch_ns, 0);
-  }
   // A node may have been looked at before its first event.
   for (std::int64_t& time : run->clock_model.time_ns) time -= epoch_ns;
   for (auto* column :

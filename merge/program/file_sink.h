@@ -16,6 +16,7 @@ class FileSink final : public assembly::EventSink {
   Status append_instances(std::span<const std::uint64_t> rows) override { return stream_.append_instances(rows); }
   Status append_transfers(std::span<const std::uint64_t> rows) override { return stream_.append_transfers(rows); }
   Status append_member_ends(std::span<const std::uint64_t> ends) override { return stream_.append_member_ends(ends); }
+  Status append_counters(const runfile::CounterTable& rows) override { return stream_.append_counters(rows); }
 
  private:
   runfile::RunFileStream& stream_;

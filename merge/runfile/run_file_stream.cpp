@@ -3,9 +3,12 @@
 #include "merge/runfile/run_file_stream.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 #include <thread>
 
+#include "merge/runfile/counter_schema.h"
 #include "merge/runfile/counter_writer.h"
 #include "merge/runfile/hdf5_objects.h"
 #include "merge/runfile/hdf5_session.h"
@@ -60,13 +63,19 @@ Status write_offsets(hid_t file, ChunkPool& pool, const RunTables& run, const St
   return status;
 }
 
-Status write_all(hid_t file, ChunkPool& pool, const RunTables& run, const StreamedTables& streamed) {
+using StreamedCounters = std::map<std::string, CounterChunks>;  // by group
+
+Status write_all(hid_t file, ChunkPool& pool, const RunTables& run, const StreamedTables& streamed,
+                 const StreamedCounters& counters) {
   auto status = commit_enums(file);
   if (status) status = write_strings(file, run.strings);
   if (status) status = write_tables(file, pool, run, streamed);
   if (status) status = write_offsets(file, pool, run, streamed);
   for (const CounterTable& table : run.counters) {
-    if (status) status = write_counters(file, pool, table);
+    const auto rows = counters.find(path_of(table));
+    if (!status) return status;
+    status =
+        rows == counters.end() ? write_counters(file, pool, table) : write_counters(file, pool, table, rows->second);
   }
   if (status) status = write_root(file, run.attributes);
   if (status && H5Fflush(file, H5F_SCOPE_GLOBAL) < 0) status = fail(ErrorCode::kOutputFailed, hdf5_cause());
@@ -101,6 +110,7 @@ struct RunFileStream::State {
     return tl::unexpected(*failure);
   }
 
+  Status append_counters(const CounterTable& rows);
   Status write_part(const RunTables& run);
 
   std::string path;
@@ -110,7 +120,17 @@ struct RunFileStream::State {
   ChunkStore store;
   std::optional<ChunkPool> pool;
   StreamedTables tables;
+  StreamedCounters counters;
 };
+
+// Those of the table before are encoded to their end, so that only one table has chunks that are not full.
+Status RunFileStream::State::append_counters(const CounterTable& rows) {
+  const auto [group, is_new] = counters.try_emplace(path_of(rows), *pool, rows);
+  for (auto& [name, others] : counters) {
+    if (is_new && name != group->first) others.close();
+  }
+  return group->second.append(rows);
+}
 
 Status RunFileStream::State::write_part(const RunTables& run) {
   TableRows rows = table_rows(run);
@@ -118,12 +138,13 @@ Status RunFileStream::State::write_part(const RunTables& run) {
   if (auto checked = tables.check_whole(rows); !checked) return checked;
   if (auto checked = check_without_events(run, rows); !checked) return checked;
   tables.close();
+  for (auto& [group, chunks] : counters) chunks.close();
   if (auto stored = pool->wait(); !stored) return stored;
   const Handle access = file_access();
   const Handle creation = timeless(H5P_FILE_CREATE);
   Handle file{H5Fcreate(output->part_path().c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose};
   if (!file) return fail(ErrorCode::kOutputFailed, hdf5_cause());
-  auto status = write_all(file.get(), *pool, run, tables);
+  auto status = write_all(file.get(), *pool, run, tables, counters);
   if (!file.close() && status) status = fail(ErrorCode::kOutputFailed, hdf5_cause());
   return status;
 }
@@ -166,6 +187,10 @@ Status RunFileStream::append_transfers(std::span<const std::uint64_t> rows) {
 
 Status RunFileStream::append_member_ends(std::span<const std::uint64_t> positions) {
   return state_->attempt([&] { return state_->tables.append_member_ends(positions); });
+}
+
+Status RunFileStream::append_counters(const CounterTable& rows) {
+  return state_->attempt([&] { return state_->append_counters(rows); });
 }
 
 Result<WrittenFile> RunFileStream::finish(const RunTables& run) {

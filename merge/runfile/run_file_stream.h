@@ -42,8 +42,11 @@ class RunFileStream {
   Status append_transfers(std::span<const std::uint64_t> rows);
   Status append_member_ends(std::span<const std::uint64_t> positions);
 
-  // All that was not streamed; the tables of events of `run` are not looked at, nor is its collective_member_offset.
-  // Gives the file its name.
+  // The next rows of a table of counters, with all its columns and without offsets; one table after the other.
+  Status append_counters(const CounterTable& rows);
+
+  // All that was not streamed; of a table of counters whose rows were, the columns and offsets alone; the tables of
+  // events of `run` are not looked at, nor is its collective_member_offset. Gives the file its name.
   Result<WrittenFile> finish(const RunTables& run);
 
  private:

@@ -2,6 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "merge/assembly/counter_tables.h"
 #include "merge/assembly/node_samples.h"
 #include "merge/runfile/check.h"
 #include "tests/unit/assembly/assembled_folder.h"
@@ -190,6 +195,66 @@ TEST_F(CounterTables, CountAPortOnceThatTwoObserversReadAtATime) {
   ASSERT_EQ(run.nics.nic.size(), 1U);
   EXPECT_EQ(column(run.counters.at(0), "tx_bytes").values, (Values{0, 1, 2, 3, 4}));
   EXPECT_THAT(test::findings(run, "node.observed-twice"), ElementsAre(HasSubstr("1 port or GPU")));
+}
+
+// Passes rows on to tables in memory, and remembers how many came at a time.
+class StretchSink final : public EventSink {
+ public:
+  explicit StretchSink(RunTables* run) : memory_(run) {}
+  Status append(const runfile::EventTables&) override { return {}; }
+  Status append_encoded(const runfile::EncodedPart&) override { return {}; }
+  Status append_instances(std::span<const std::uint64_t>) override { return {}; }
+  Status append_transfers(std::span<const std::uint64_t>) override { return {}; }
+  Status append_member_ends(std::span<const std::uint64_t>) override { return {}; }
+  Status append_counters(const CounterTable& rows) override {
+    n_rows.push_back(rows.time_ns.size());
+    return memory_.append_counters(rows);
+  }
+  std::vector<std::size_t> n_rows;
+
+ private:
+  MemorySink memory_;
+};
+
+TEST_F(CounterTables, AreTheSameInStretchesOfAnyLength) {
+  for (std::uint32_t node = 0; node < 2; ++node) {
+    NodeSpool spool("n" + std::to_string(node));
+    add_port(&spool, 0);
+    add_port(&spool, 1, {.name = "rdmap0s7", .pci = "0000:00:07.0"});
+    spool.port(2, {.name = "mlx5_0", .driver = "mlx5_core", .pci = "0000:81:00.0"});
+    spool.stream(2, SampleSubject::kNic, 2, {{"port_xmit_data", SampleUnit::kBytes, SampleKind::kCounter, 64, 4}});
+    for (std::uint64_t i = 1; i < 40; ++i) {
+      const std::uint32_t flags = i == 7 ? runfile::kRowReset : 0;
+      for (std::uint32_t nic = 0; nic < 2; ++nic) {
+        if (i % (nic + 2) == 0) spool.row(nic, i * kSecond + nic, {1000 * node + 100 * nic + i, i}, flags);
+      }
+      spool.row(2, i * kSecond, {i}, flags);
+    }
+    spool.write(state());
+  }
+  const RunTables whole = assemble();
+  const RunSources sources = open_sources(rundir::read_run_directory(folder_.path())->runs.at(0));
+  const NodeSamples samples = survey_samples(sources);
+  const auto most_rows = [&](std::size_t budget_bytes) {
+    RunTables run;
+    StretchSink sink(&run);
+    const auto ports = fill_counter_tables(sources, samples, whole.attributes.epoch_unix_ns, budget_bytes, &sink, &run);
+    EXPECT_TRUE(ports);
+    EXPECT_EQ(run.counters.size(), whole.counters.size());
+    for (std::size_t i = 0; i < run.counters.size(); ++i) {
+      EXPECT_EQ(run.counters[i].time_ns, whole.counters[i].time_ns);
+      EXPECT_EQ(run.counters[i].flags, whole.counters[i].flags);
+      EXPECT_EQ(run.counters[i].offset, whole.counters[i].offset);
+      for (std::size_t k = 0; k < run.counters[i].columns.size(); ++k) {
+        EXPECT_EQ(run.counters[i].columns[k].name, whole.counters[i].columns[k].name);
+        EXPECT_EQ(run.counters[i].columns[k].values, whole.counters[i].columns[k].values);
+      }
+    }
+    EXPECT_EQ(ports->at(2).resets, 1U) << "of the third port";
+    return *std::max_element(sink.n_rows.begin(), sink.n_rows.end());
+  };
+  EXPECT_EQ(most_rows(1 << 20), 78U) << "all rows of a driver";
+  EXPECT_EQ(most_rows(1), 39U) << "one port at a time";
 }
 
 TEST_F(CounterTables, GiveANodeWithoutProcessesARow) {

@@ -277,5 +277,89 @@ TEST(WriteOptions, WritesWithoutAnyFilter) {
   EXPECT_EQ(read->nvtx.payload, run.nvtx.payload);
 }
 
+// Rows [first, last) of a table, as they come in stretches.
+CounterTable stretch_of(const CounterTable& table, std::size_t first, std::size_t last) {
+  CounterTable rows = table;
+  rows.offset = {0};
+  const auto keep = [first, last](auto& values) {
+    values = {values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(last)};
+  };
+  keep(rows.time_ns);
+  keep(rows.read_ns);
+  keep(rows.flags);
+  for (CounterColumn& column : rows.columns) keep(column.values);
+  return rows;
+}
+
+class CountersInStretches : public testing::Test {
+ protected:
+  CountersInStretches() : run_(test::sample_run()) {
+    CounterTable& table = run_.counters.at(0);
+    const std::size_t n = kChunkRows + 500;
+    std::mt19937_64 random{9};
+    table.time_ns.resize(n, 5);
+    table.read_ns.resize(n, 6);
+    table.flags.resize(n, 1);
+    for (CounterColumn& column : table.columns) {
+      while (column.values.size() < n) column.values.push_back(random() % 1000);
+    }
+    table.offset.back() = n;
+  }
+  // The sample's events, then counters cut at each of `borders`.
+  Result<WrittenFile> written(const std::vector<std::size_t>& borders, const std::string& path) {
+    auto stream = RunFileStream::create(path, {});
+    EXPECT_TRUE(stream->append(run_));
+    EXPECT_TRUE(stream->append_member_ends(std::span(run_.collective_member_offset).subspan(1)));
+    const std::vector<CounterTable> whole = run_.counters;
+    for (CounterTable& table : run_.counters) {
+      const CounterTable rows = std::exchange(table, stretch_of(table, 0, 0));
+      table.offset = rows.offset;
+      std::size_t first = 0;
+      for (const std::size_t border : borders) {
+        const std::size_t last = std::min(border, rows.time_ns.size());
+        EXPECT_TRUE(stream->append_counters(stretch_of(rows, first, last)));
+        first = last;
+      }
+    }
+    auto done = stream->finish(run_);
+    run_.counters = whole;
+    return done;
+  }
+
+  test::TempFolder folder_;
+  RunTables run_;
+};
+
+TEST_F(CountersInStretches, MakeTheSameBytes) {
+  const std::string path = folder_.file("whole.h5");
+  ASSERT_TRUE(write_run_file(run_, path));
+  const std::string whole = bytes_of(path);
+  for (const std::vector<std::size_t>& borders :
+       {std::vector<std::size_t>{kChunkRows + 500}, {1, 2, 70'000, kChunkRows, kChunkRows + 500}}) {
+    const std::string parts = folder_.file(("parts" + std::to_string(borders.size())).c_str());
+    const auto done = written(borders, parts);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_TRUE(bytes_of(parts) == whole) << borders.size() << " stretches";
+  }
+}
+
+TEST_F(CountersInStretches, AreRefusedWhereOffsetsEndElsewhere) {
+  const auto done = written({kChunkRows}, folder_.file("run.h5"));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kOutputFailed);
+  EXPECT_THAT(done.error().message, HasSubstr("nic_offset: ends at 131572 of 131072 rows"));
+}
+
+TEST_F(CountersInStretches, AreRefusedWithOtherColumns) {
+  auto stream = RunFileStream::create(folder_.file("run.h5"), {});
+  ASSERT_TRUE(stream);
+  CounterTable rows = stretch_of(run_.counters.at(0), 0, 5);
+  ASSERT_TRUE(stream->append_counters(rows));
+  rows.columns.pop_back();
+  const auto refused = stream->append_counters(rows);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("rows that do not fit its columns"));
+}
+
 }  // namespace
 }  // namespace jaxprof::runfile
