@@ -23,8 +23,9 @@ class GroupAxis {
   std::size_t size() const { return groups_.size(); }
   By by() const { return by_; }
 
-  std::vector<Column> columns() const;          // none for kRun
-  Row cells(std::uint32_t group) const;         // one a column
+  std::vector<Column> columns() const;   // none for kRun
+  Row cells(std::uint32_t group) const;  // one a column
+  std::uint32_t node_of(std::uint32_t group) const { return run_.processes.node[groups_[group].process]; }  // the first
   std::string name(std::uint32_t group) const;  // "rank 3", "GPU 1 of rank 3 (n17)", "node n17"
   std::vector<std::uint32_t> in_order() const;  // by rank, device or node
   // The last process that may add to the group of `process`: a group is whole after it.

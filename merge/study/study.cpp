@@ -10,8 +10,10 @@
 #include "merge/runfile/rank_ranges.h"
 #include "merge/runfile/word_list.h"
 #include "merge/study/api.h"
+#include "merge/study/audit.h"
 #include "merge/study/breakdown.h"
 #include "merge/study/clock.h"
+#include "merge/study/critical.h"
 #include "merge/study/diff.h"
 #include "merge/study/env.h"
 #include "merge/study/gaps.h"
@@ -32,9 +34,9 @@
 namespace jaxprof::study {
 
 std::span<const Study> all_studies() {
-  static constexpr std::array kStudies = {kSummary, kSpread,  kLateness, kStragglers, kBreakdown, kOverlap, kGaps,
-                                          kUtilmap, kPace,    kWhatif,   kKernels,    kMemops,    kApi,     kNvtx,
-                                          kNccl,    kNetwork, kClock,    kEnv,        kDiff};
+  static constexpr std::array kStudies = {kSummary, kSpread, kLateness, kStragglers, kBreakdown, kOverlap, kGaps,
+                                          kUtilmap, kPace,   kCritical, kWhatif,     kKernels,   kMemops,  kApi,
+                                          kNvtx,    kNccl,   kNetwork,  kClock,      kEnv,       kDiff,    kAudit};
   return kStudies;
 }
 
