@@ -83,7 +83,8 @@ std::optional<Judgement> judge(const Host& host, const Score& score) {
     if (value != 1) ++n_unlike;
   }
   judgement.median_score = median(scores);
-  judgement.p = n_unlike == 0 ? 1 : sign_test_p(judgement.n_slower, n_unlike);
+  const std::size_t n_farther = std::max(judgement.n_slower, n_unlike - judgement.n_slower);
+  judgement.p = n_unlike == 0 ? 1 : std::min(1.0, 2 * sign_test_p(n_farther, n_unlike));  // two-sided
   judgement.trend = trend_of(scores);
   std::size_t first = scores.size();
   while (first > 0 && scores[first - 1] < 1 - kAuditEffect) --first;
