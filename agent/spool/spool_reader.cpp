@@ -89,6 +89,10 @@ bool SpoolReader::is_block_at(std::uint64_t offset, Block* block) const {
   return true;
 }
 
+void SpoolReader::give_back() const {
+  if (bytes_ != nullptr) (void)madvise(const_cast<std::uint8_t*>(bytes_), size_, MADV_DONTNEED);
+}
+
 bool SpoolReader::next(Block* block) {
   std::uint64_t candidate = at_;
   while (candidate < size_ && !is_block_at(candidate, block)) {

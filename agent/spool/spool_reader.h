@@ -45,6 +45,8 @@ class SpoolReader {
 
   // The next valid block; false at the end, from when on health() is final.
   bool next(Block* block);
+  // Gives back the memory of what was read; blocks stay where they are and are read from the file again.
+  void give_back() const;
   const SpoolHealth& health() const { return health_; }
   std::uint64_t file_id() const { return file_id_; }
 

@@ -173,6 +173,7 @@ SampleLosses NodeTrace::for_each_row(const Visit& visit) const {
     if (!decoder.decode(payload, visit_row)) ++losses.damaged_blocks;
   }
   losses.skipped_sections = decoder.skipped_sections();
+  reader_->give_back();  // of many nodes one is walked at a time
   return losses;
 }
 
