@@ -133,5 +133,7 @@ say "merge and study"
 show "$BIN/jaxprof-merge" profile -o run.h5
 show "$BIN/jaxprof-study" summary run.h5
 show "$BIN/jaxprof-study" spread run.h5
+show "$BIN/jaxprof-study" stragglers run.h5
+show "$BIN/jaxprof-study" breakdown run.h5
 show "$BIN/jaxprof-study" clock run.h5
 say "done: $OUT/run.h5"
