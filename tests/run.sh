@@ -209,6 +209,13 @@ summary_at_scale() {
     rm -rf build/summary_scale
 }
 
+# The largest run files that the studies are meant for; 10 GB of disk.
+studies_at_scale() {
+    /usr/bin/python3 tests/bench/study_bench.py build/release/bin build/study_scale 125000 4000 100000000
+    count "studies at scale" $?
+    rm -rf build/study_scale
+}
+
 tidy() {
     build tidy
     count "clang-tidy" $?
@@ -237,6 +244,7 @@ fi
 if [ "$full" = 1 ]; then
     [ -n "$regex" ] || phase merge merge_at_scale
     [ -n "$regex" ] || phase summary summary_at_scale
+    [ -n "$regex" ] || phase studies studies_at_scale
     # It takes a thread's own descriptor table, which the drain thread has, for the shared one: programs with the agent
     # loaded are left to the other sanitizers.
     phase tsan build_and_test tsan -E '^(slurm|cluster|chroot|arch|guest|integration|puppets|bench)'
