@@ -88,7 +88,7 @@ def bench_kernels(binaries, folder, n_kernels):
     run = best_of(2, binaries / "jaxprof-study", "kernels", path, "--format", "json", "--all-steps")
     h5py_s = read_by_h5py(path, "kernels")
     path.unlink()
-    counted = sum(row["instances"] for row in json.loads(run.out)["rows"])
+    counted = sum(row["count"] for row in json.loads(run.out)["rows"])
     print(f"study.kernels.seconds {run.wall_s:.3f} s of {truth['rows']['kernels'] / 1e6:.1f} M, wanted "
           f"{WANTED_S['kernels']} s for 100 M")
     print(f"study.kernels.peak_mib {run.peak_mib:.0f} MiB")
