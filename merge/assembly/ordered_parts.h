@@ -23,7 +23,11 @@ class OrderedParts {
   // itself.
   OrderedParts(std::size_t count, unsigned n_threads, std::size_t budget_bytes,
                std::function<std::size_t(std::size_t)> bytes, std::function<Part(std::size_t)> make)
-      : count_(count), budget_bytes_(budget_bytes), bytes_(std::move(bytes)), make_(std::move(make)) {
+      : count_(count),
+        n_threads_(n_threads),
+        budget_bytes_(budget_bytes),
+        bytes_(std::move(bytes)),
+        make_(std::move(make)) {
     for (unsigned i = 0; i < n_threads; ++i) {
       threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
     }
@@ -53,8 +57,7 @@ class OrderedParts {
   bool may_begin() const {
     if (next_in_ >= count_) return false;
     if (next_in_ == next_out_) return true;
-    return next_in_ < next_out_ + 2 * threads_.size() &&
-           lent_bytes_ + in_flight_bytes_ + bytes_(next_in_) <= budget_bytes_;
+    return next_in_ < next_out_ + 2 * n_threads_ && lent_bytes_ + in_flight_bytes_ + bytes_(next_in_) <= budget_bytes_;
   }
 
   void work(const std::stop_token& stop) {
@@ -79,6 +82,7 @@ class OrderedParts {
   }
 
   const std::size_t count_;
+  const std::size_t n_threads_;  // threads_ still grows when the first of them looks
   const std::size_t budget_bytes_;
   const std::function<std::size_t(std::size_t)> bytes_;
   const std::function<Part(std::size_t)> make_;
