@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 
 #include "merge/study/gpu_absence.h"
@@ -28,16 +29,19 @@ struct Sums {
   std::array<std::int64_t, kBusyStates> busy_ns{};  // by kBusy… bits
   std::array<std::int64_t, kIdleCauses> idle_ns{};  // by cause; that of kUnknown is not kept
 
-  std::int64_t compute_ns() const { return busy_ns[kBusyCompute] + busy_ns[kBusyCompute | kBusyMemop]; }
-  std::int64_t both_ns() const {
-    return busy_ns[kBusyCompute | kBusyComm] + busy_ns[kBusyCompute | kBusyComm | kBusyMemop];
-  }
-  std::int64_t exposed_ns() const { return busy_ns[kBusyComm] + busy_ns[kBusyComm | kBusyMemop]; }
+  std::int64_t compute_ns() const { return busy_sum({kBusyCompute, kBusyCompute | kBusyMemop}); }
+  std::int64_t both_ns() const { return busy_sum({kBusyCompute | kBusyComm, kBusyCompute | kBusyComm | kBusyMemop}); }
+  std::int64_t exposed_ns() const { return busy_sum({kBusyComm, kBusyComm | kBusyMemop}); }
   std::int64_t copies_ns() const { return busy_ns[kBusyMemop]; }
-  std::int64_t idle_all_ns() const { return wall_ns - compute_ns() - both_ns() - exposed_ns() - copies_ns(); }
+  std::int64_t idle_all_ns() const { return span_ns(busy_sum({1, 2, 3, 4, 5, 6, 7}), wall_ns); }
   std::int64_t of_cause_ns(IdleCause cause) const {
     if (cause != IdleCause::kUnknown) return idle_ns[static_cast<std::size_t>(cause)];
-    return idle_all_ns() - idle_ns[0] - idle_ns[1] - idle_ns[2];
+    return span_ns(instant_after(instant_after(idle_ns[0], idle_ns[1]), idle_ns[2]), idle_all_ns());
+  }
+  std::int64_t busy_sum(std::initializer_list<unsigned> states) const {
+    std::int64_t sum_ns = 0;
+    for (const unsigned state : states) sum_ns = instant_after(sum_ns, busy_ns[state]);
+    return sum_ns;
   }
   void add(const Sums& other) {
     gpus += other.gpus;
@@ -199,7 +203,7 @@ Row row_of(const Label& label, const Sums& sums, bool has_calls) {
                idle_share(IdleCause::kHost),
                idle_share(IdleCause::kLaunch),
                idle_share(IdleCause::kOther),
-               share_cell(sums.both_ns(), sums.both_ns() + sums.exposed_ns()),
+               share_cell(sums.both_ns(), instant_after(sums.both_ns(), sums.exposed_ns())),
                sums.compute_ns(),
                sums.both_ns(),
                sums.exposed_ns(),
@@ -238,7 +242,7 @@ std::string verdict_of(const Answer& answer) {
   if (answer.has_calls && all.idle_all_ns() > 0) {
     text += fmt::format(" ({:.1f} % for the host)", 100 * share_of(all.of_cause_ns(IdleCause::kHost), all));
   }
-  const std::int64_t comm_ns = all.both_ns() + all.exposed_ns();
+  const std::int64_t comm_ns = instant_after(all.both_ns(), all.exposed_ns());
   if (comm_ns > 0) {
     text += fmt::format("; {:.1f} % of communication hidden",
                         100 * static_cast<double>(all.both_ns()) / static_cast<double>(comm_ns));
@@ -247,7 +251,7 @@ std::string verdict_of(const Answer& answer) {
 }
 
 void add_notes(const RunTables& run, const Answer& answer, Table& table) {
-  if (answer.all.both_ns() + answer.all.exposed_ns() == 0 && run.nccl_process_offset.back() > 0) {
+  if (answer.all.both_ns() == 0 && answer.all.exposed_ns() == 0 && run.nccl_process_offset.back() > 0) {
     table.notes.emplace_back(
         "no communication on GPUs, though there are NCCL calls: none of their kernels was recorded in scope");
   }

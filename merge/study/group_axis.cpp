@@ -48,10 +48,12 @@ GroupAxis::Key GroupAxis::key_of(std::size_t process, std::int32_t device) const
 }
 
 std::uint32_t GroupAxis::group_of(std::size_t process, std::int32_t device) {
+  if (!groups_.empty() && last_.process == process && last_.device == device) return last_group_;
   const auto next = static_cast<std::uint32_t>(groups_.size());
   const auto [at, is_new] = numbers_.try_emplace(key_of(process, device), next);
   if (is_new) groups_.push_back({process, device});
-  return at->second;
+  last_ = {process, device};
+  return last_group_ = at->second;
 }
 
 std::size_t GroupAxis::last_process(std::size_t process) const {

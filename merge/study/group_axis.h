@@ -34,7 +34,7 @@ class GroupAxis {
  private:
   using Key = std::pair<std::int64_t, std::int64_t>;
   struct Group {
-    std::size_t process = 0;  // the first
+    std::size_t process = 0;
     std::int32_t device = -1;
   };
   Key key_of(std::size_t process, std::int32_t device) const;
@@ -42,7 +42,9 @@ class GroupAxis {
   const runfile::RunTables& run_;
   By by_;
   std::map<Key, std::uint32_t> numbers_;
-  std::vector<Group> groups_;
+  std::vector<Group> groups_;  // of each the first
+  Group last_;                 // that was asked for
+  std::uint32_t last_group_ = 0;
 };
 
 bool group_axis_wants(std::string_view path);

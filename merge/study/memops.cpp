@@ -66,41 +66,42 @@ void add(const MemopTable& t, std::size_t i, bool is_nccl, Sums& sums) {
   sums.moving_ns = instant_after(sums.moving_ns, t.dur_ns[i]);
 }
 
-// The recorded time of a process's GPUs counts once for each, whether it copied or not.
+// The recorded time of each GPU counts once for each process that used it, whether it copied there or not.
 class Walls {
  public:
-  Walls(const RunTables& run, const RecordedTime& time, GroupAxis& groups, std::vector<std::int64_t>& wall_ns)
-      : run_(run), time_(time), groups_(groups), wall_ns_(wall_ns) {}
-  std::uint32_t group_of(std::size_t process, std::int32_t device) {
-    if (process != process_) {
-      process_ = process;
-      seen_.clear();
-      for (const std::int32_t own : own_devices(run_, process)) add(own);
+  Walls(const StudyRun& run, const StudyOptions& options, const RecordedTime& time, GroupAxis& groups,
+        std::vector<std::int64_t>& wall_ns)
+      : time_(time), groups_(groups), wall_ns_(wall_ns) {
+    for (std::size_t process = 0; process < time.n_processes(); ++process) {
+      if (!is_rank_wanted(run.tables.processes.rank[process], options)) continue;
+      for (const std::int32_t device : own_devices(run.tables, process)) add(process, device);
     }
-    add(device);
+  }
+  std::uint32_t group_of(std::size_t process, std::int32_t device) {
+    if (last_ != std::pair(process, device)) add(process, device);
     return groups_.group_of(process, device);
   }
 
  private:
-  void add(std::int32_t device) {
-    if (!seen_.insert(device).second) return;
-    const std::uint32_t group = groups_.group_of(process_, device);
+  void add(std::size_t process, std::int32_t device) {
+    last_ = {process, device};
+    if (!seen_.insert(last_).second) return;
+    const std::uint32_t group = groups_.group_of(process, device);
     wall_ns_.resize(std::max(wall_ns_.size(), groups_.size()));
-    wall_ns_[group] = instant_after(wall_ns_[group], time_.of_process(process_).length_ns());
+    wall_ns_[group] = instant_after(wall_ns_[group], time_.of_process(process).length_ns());
   }
-  const RunTables& run_;
   const RecordedTime& time_;
   GroupAxis& groups_;
   std::vector<std::int64_t>& wall_ns_;
-  std::size_t process_ = std::numeric_limits<std::size_t>::max();
-  std::set<std::int32_t> seen_;
+  std::pair<std::size_t, std::int32_t> last_{std::numeric_limits<std::size_t>::max(), -1};
+  std::set<std::pair<std::size_t, std::int32_t>> seen_;
 };
 
 Result<Answer> collect(const StudyRun& run, const StudyOptions& options, const RecordedTime& time, GroupAxis& groups) {
   Answer answer;
   const auto comm = CommWork::load(run.reader, run.tables.strings);
   if (!comm) return tl::unexpected(comm.error());
-  Walls walls(run.tables, time, groups, answer.wall_ns);
+  Walls walls(run, options, time, groups, answer.wall_ns);
   const auto take = [&](const ProcessRows<MemopTable>& rows, Walker& in_scope) {
     const MemopTable& t = rows.table;
     for (std::size_t i = rows.begin; i < rows.end; ++i) {

@@ -105,14 +105,15 @@ using Map = std::vector<std::vector<BinSums>>;  // [groups][bins]
 Result<SweepCounts> collect(const StudyRun& run, const StudyOptions& options, const RecordedTime& time,
                             const Bins& bins, GroupAxis& groups, Map& map) {
   const auto make = [&](std::size_t process, std::int32_t) { return BinLane(time.of_process(process).spans(), bins); };
+  const auto add = [](std::int64_t& sum_ns, std::int64_t ns) { sum_ns = instant_after(sum_ns, ns); };
   const auto done = [&](std::size_t process, std::int32_t device, const BinLane& lane) {
     const std::uint32_t group = groups.group_of(process, device);
     if (map.size() <= group) map.resize(group + 1, std::vector<BinSums>(bins.n));
     for (std::size_t bin = 0; bin < bins.n; ++bin) {
-      map[group][bin].wall_ns += lane.sums()[bin].wall_ns;
-      map[group][bin].compute_ns += lane.sums()[bin].compute_ns;
-      map[group][bin].comm_ns += lane.sums()[bin].comm_ns;
-      map[group][bin].both_ns += lane.sums()[bin].both_ns;
+      add(map[group][bin].wall_ns, lane.sums()[bin].wall_ns);
+      add(map[group][bin].compute_ns, lane.sums()[bin].compute_ns);
+      add(map[group][bin].comm_ns, lane.sums()[bin].comm_ns);
+      add(map[group][bin].both_ns, lane.sums()[bin].both_ns);
     }
   };
   return sweep_gpus(run, options, false, make, done);

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
+#include <limits>
 #include <random>
 
 #include "tests/unit/study/cells.h"
@@ -137,6 +137,17 @@ TEST(Breakdown, AgreesWithBitmapsWhateverOverlaps) {
     EXPECT_EQ(classes_at(table, 0), expected);
     EXPECT_EQ(whole_at(table, 0, "wall_ns"), 2700);
   }
+}
+
+TEST(Breakdown, HoldsTheFarthestTimesThatAFileCanHave) {
+  constexpr std::int64_t kFarthest = std::numeric_limits<std::int64_t>::max();
+  std::vector<Work> work;
+  for (std::int32_t gpu = 0; gpu < 4; ++gpu) {
+    work.push_back({.gpu = gpu, .start_ns = 0, .dur_ns = kFarthest, .is_nccl = gpu % 2 == 0});
+    work.push_back({.gpu = gpu, .start_ns = kFarthest - 1, .dur_ns = kFarthest});
+  }
+  const Table table = answer(kBreakdown, run_of_work({.gpus = 4, .end_ns = kFarthest - 1}, work));
+  EXPECT_EQ(whole_at(table, 0, "wall_ns"), kFarthest);
 }
 
 TEST(Breakdown, SaysWhyItIsEmpty) {

@@ -44,6 +44,12 @@ TEST(Memops, OfAGpuStandForItsWallTime) {
   EXPECT_DOUBLE_EQ(real_at(answer(kMemops, run, by(By::kRank)), 0, "wall_share"), 100.0 / 20'002);
 }
 
+TEST(Memops, OfTheRunStandForTheWallTimeOfGpusWithoutAnyToo) {
+  const auto run = run_of_work({.processes = 2, .gpus = 2}, {{.dur_ns = 100, .copy = MemopKind::kDtoH}});
+  EXPECT_DOUBLE_EQ(real_at(answer(kMemops, run), 0, "wall_share"), 100.0 / 40'004);
+  EXPECT_DOUBLE_EQ(real_at(answer(kMemops, run, by(By::kRank)), 0, "wall_share"), 100.0 / 20'002);
+}
+
 TEST(Memops, SayWhatIsLeftOutAndWhyThereAreNone) {
   const Table table =
       answer(kMemops, run_of_work({}, {{.start_ns = 0, .dur_ns = -1, .copy = MemopKind::kDtoD, .flags = 1},

@@ -50,6 +50,19 @@ TEST(Overlap, LeavesOutCallsOfWhichTheGpuIsNotKnown) {
   EXPECT_THAT(table.notes, Contains("left out: 1 calls of which it is not known on which GPU they ran"));
 }
 
+TEST(Overlap, CountsAKernelThatCarriedOutSeveralCallsInEach) {
+  auto run = run_of_work({}, {{.start_ns = 100, .dur_ns = 100, .is_nccl = true},
+                              {.start_ns = 100, .dur_ns = 0, .is_nccl = true},
+                              {.start_ns = 150, .dur_ns = 500}});
+  run.nccl.gpu_dur_ns[1] = 100;  // a group of two, and one kernel for both
+  run.nccl_work.kernel[1] = run.nccl_work.kernel[0];
+  const Table table = answer(kOverlap, run);
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(whole_at(table, 0, "count"), 2);
+  EXPECT_EQ(whole_at(table, 0, "total_ns"), 200);
+  EXPECT_EQ(whole_at(table, 0, "hidden_ns"), 100);
+}
+
 TEST(Overlap, AgreesWithBitmapsAndNeverExceedsTheCall) {
   constexpr std::size_t kInstants = 3000;
   std::mt19937_64 random{8};
