@@ -58,8 +58,8 @@ std::int32_t most_frequent(std::vector<std::int32_t>& values) {
 
 class Gathering {
  public:
-  Gathering(const RunTables& run, const Scope& scope, const StudyOptions& options)
-      : run_(run), options_(options), steps_(run, scope) {}
+  Gathering(const RunTables& run, const Scope& scope, const StudyOptions& options, const NcclTable& host)
+      : run_(run), options_(options), host_(host), steps_(run, scope) {}
 
   Arrivals gather() {
     count_recorded_members();
@@ -221,8 +221,9 @@ class Gathering {
       return is_known ? TimeSpan{t.gpu_start_ns[call], instant_after(t.gpu_start_ns[call], t.gpu_dur_ns[call])}
                       : TimeSpan{-1, -1};
     }
-    const std::int64_t start_ns = t.enqueue_ns[call] >= 0 ? t.enqueue_ns[call] : t.start_ns[call];
-    return {start_ns, std::max(start_ns, t.end_api_ns[call])};
+    const bool has_enqueue = !host_.enqueue_ns.empty() && host_.enqueue_ns[call] >= 0;
+    const std::int64_t start_ns = has_enqueue ? host_.enqueue_ns[call] : t.start_ns[call];
+    return {start_ns, host_.end_api_ns.empty() ? start_ns : std::max(start_ns, host_.end_api_ns[call])};
   }
 
   // Instances [begin, end).
@@ -280,6 +281,7 @@ class Gathering {
 
   const RunTables& run_;
   const StudyOptions& options_;
+  const NcclTable& host_;
   CallSteps steps_;
   std::vector<std::uint32_t> n_recorded_;  // by communicator
   std::vector<std::int32_t> step_;         // by row of /collectives
@@ -287,10 +289,22 @@ class Gathering {
   Arrivals found_;
 };
 
+bool is_of_host(std::string_view path) {
+  return path == "/events/nccl/enqueue_ns" || path == "/events/nccl/end_api_ns";
+}
+
 }  // namespace
 
-Arrivals find_arrivals(const RunTables& run, const Scope& scope, const StudyOptions& options) {
-  return Gathering(run, scope, options).gather();
+Arrivals find_arrivals(const RunTables& run, const Scope& scope, const StudyOptions& options, const NcclTable* host) {
+  return Gathering(run, scope, options, host != nullptr ? *host : run.nccl).gather();
+}
+
+Result<Arrivals> read_arrivals(const StudyRun& run, const Scope& scope, const StudyOptions& options) {
+  Arrivals found = find_arrivals(run.tables, scope, options);
+  if (found.is_gpu || run.tables.nccl.start_ns.empty()) return found;
+  const auto host = run.reader.read(is_of_host);
+  if (!host) return tl::unexpected(host.error());
+  return find_arrivals(run.tables, scope, options, &host->nccl);
 }
 
 bool is_synchronizing(Coll coll) {
@@ -311,6 +325,10 @@ bool arrivals_want(std::string_view path) {
   return scope_wants(path) || path.starts_with("/job/") || path.starts_with("/comms/") ||
          std::find(kColumns.begin(), kColumns.end(), path) != kColumns.end() ||
          std::find(kOfInstances.begin(), kOfInstances.end(), path) != kOfInstances.end();
+}
+
+bool arrivals_of_gpus_want(std::string_view path) {
+  return arrivals_want(path) && !is_of_host(path);
 }
 
 }  // namespace jaxprof::study

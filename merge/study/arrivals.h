@@ -68,11 +68,18 @@ struct Arrivals {
   }
 };
 
-// Takes scope's steps and options.op; not options.ranks: a rank is late in comparison with all others.
-Arrivals find_arrivals(const runfile::RunTables& run, const Scope& scope, const StudyOptions& options);
+// Takes scope's steps and options.op; not options.ranks: a rank is late in comparison with all others. Of host times,
+// enqueue_ns and end_api_ns are those of `host` if it is given; where these were not read, start_ns stands in.
+Arrivals find_arrivals(const runfile::RunTables& run, const Scope& scope, const StudyOptions& options,
+                       const runfile::NcclTable* host = nullptr);
 
 // The columns that it needs, with those of a Scope.
 bool arrivals_want(std::string_view path);
+
+// The same from a run file of which only the columns of arrivals_of_gpus_want were read; reads those of host times
+// where they are needed after all, which is seldom, and they are many. kInputUnreadable.
+Result<Arrivals> read_arrivals(const StudyRun& run, const Scope& scope, const StudyOptions& options);
+bool arrivals_of_gpus_want(std::string_view path);
 
 // AllReduce, AllGather, ReduceScatter, AllToAll, Barrier. Of a Broadcast, say, the root may leave before others come.
 bool is_synchronizing(runfile::Coll coll);

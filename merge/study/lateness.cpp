@@ -42,15 +42,10 @@ struct Agreement {
   }
 };
 
-// Values of all subjects, those of one behind those of another.
-struct Gathered {
-  std::vector<std::size_t> begin;  // by subject
-  std::vector<std::size_t> end;
-  std::vector<std::int64_t> values;
-
-  std::span<std::int64_t> of(std::size_t subject) {
-    return std::span(values).subspan(begin[subject], end[subject] - begin[subject]);
-  }
+// Of one subject.
+struct Percentiles {
+  std::optional<double> p05, p50, p95;
+  std::int64_t max = 0;
 };
 
 std::vector<Column> columns(const Subjects& subjects, bool is_of_comms) {
@@ -90,15 +85,11 @@ class Lateness {
 
   void fill(Table& table) {
     count();
-    gather();
+    measure();
     table.columns = columns(subjects_, options_.by == By::kComm);
-    table.rows.resize(subjects_.size());
-    in_parallel(subjects_.size(), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t subject = begin; subject < end; ++subject) {
-        if (is_shown(subject)) table.rows[subject] = row_of(subject);
-      }
-    });
-    std::erase_if(table.rows, [](const Row& row) { return row.empty(); });
+    for (std::size_t subject = 0; subject < subjects_.size(); ++subject) {
+      if (is_shown(subject)) table.rows.push_back(row_of(subject));
+    }
     table.verdict = verdict();
     if (const auto share = agreement_.share()) {
       table.parameters.emplace_back("agreement", *share);
@@ -164,24 +155,35 @@ class Lateness {
     if (span_ns(members.start_ns[shortest], last_ns) <= limit_ns) ++agreement_.n_equal;
   }
 
-  // `column` by subject, without what is not there.
-  Gathered by_subject(const std::vector<std::int64_t>& column) const {
-    Gathered to;
-    const std::vector<std::size_t> offset = subjects_.offsets();
-    to.begin.assign(offset.begin(), offset.end() - 1);
-    to.end = to.begin;
-    to.values.resize(column.size());
+  // Percentiles of `column` by subject, of what is there of it. `scratch` is as long as the column.
+  std::vector<Percentiles> percentiles_of(const std::vector<std::int64_t>& column, std::vector<std::int64_t>& scratch) {
+    std::vector<std::size_t> end(offset_.begin(), offset_.end() - 1);
     for (std::size_t i = 0; i < column.size(); ++i) {
-      if (column[i] != kNoLateness) to.values[to.end[subjects_.of(i)]++] = column[i];
+      if (column[i] != kNoLateness) scratch[end[subjects_.of(i)]++] = column[i];
     }
-    return to;
+    std::vector<Percentiles> found(subjects_.size());
+    in_parallel(subjects_.size(), 1, [&](std::size_t first, std::size_t last) {
+      for (std::size_t subject = first; subject < last; ++subject) {
+        const auto own = std::span(scratch).subspan(offset_[subject], end[subject] - offset_[subject]);
+        if (own.empty()) continue;
+        Percentiles& p = found[subject];
+        p.p50 = select_percentile(own, 0.5);
+        p.max = *std::max_element(own.begin(), own.end());
+        if (own.size() < kMinForP05) continue;
+        p.p05 = select_percentile(own, 0.05);
+        p.p95 = select_percentile(own, 0.95);
+      }
+    });
+    return found;
   }
 
-  void gather() {
+  void measure() {
     MemberLateness by_member = member_lateness(arrivals_, judged_.is_counted);
-    late_ns_ = by_subject(by_member.after_first_ns);
-    off_ns_ = by_subject(by_member.off_middle_ns);
-    self_ns_ = by_subject(by_member.self_ns);
+    std::vector<std::int64_t> scratch(by_member.self_ns.size());
+    offset_ = subjects_.offsets();
+    late_ns_ = percentiles_of(by_member.after_first_ns, scratch);
+    off_ns_ = percentiles_of(by_member.off_middle_ns, scratch);
+    self_ns_ = percentiles_of(by_member.self_ns, scratch);
     // Of the instance, for each of its members: by_member's columns serve once more.
     std::vector<std::int64_t>& spread_ns = by_member.off_middle_ns;
     std::vector<std::int64_t>& clock_ns = by_member.self_ns;
@@ -194,15 +196,8 @@ class Lateness {
         clock_ns[i] = is_counted && resolution_ns_[instance] >= 0 ? resolution_ns_[instance] : kNoLateness;
       }
     }
-    spread_ns_ = by_subject(spread_ns);
-    clock_ns_ = by_subject(clock_ns);
-  }
-
-  static std::optional<double> at(Gathered& values, std::size_t subject, double share) {
-    const auto own = values.of(subject);
-    const bool is_tail = share < 0.25 || share > 0.75;
-    if (own.empty() || (is_tail && own.size() < kMinForP05)) return std::nullopt;
-    return select_percentile(own, share);
+    spread_ns_ = percentiles_of(spread_ns, scratch);
+    clock_ns_ = percentiles_of(clock_ns, scratch);
   }
 
   static Cell cell(const std::optional<double>& value) { return value ? Cell{*value} : Cell{Missing{}}; }
@@ -218,20 +213,20 @@ class Lateness {
     const auto share = [](std::int64_t part, std::int64_t whole) {
       return whole == 0 ? Cell{Missing{}} : Cell{static_cast<double>(part) / static_cast<double>(whole)};
     };
-    const auto clock_ns = at(clock_ns_, subject, 0.5);
-    const auto late = late_ns_.of(subject);
+    const std::optional<double> clock_ns = clock_ns_[subject].p50;
+    const Percentiles& off = off_ns_[subject];
     Row row = subjects_.cells(subject);
     const Row rest = {c.n,
-                      limited(at(late_ns_, subject, 0.5), clock_ns),
-                      limited(at(late_ns_, subject, 0.95), clock_ns),
-                      *std::max_element(late.begin(), late.end()),
-                      cell(at(off_ns_, subject, 0.05)),
-                      cell(at(off_ns_, subject, 0.5)),
-                      cell(at(off_ns_, subject, 0.95)),
-                      cell(at(self_ns_, subject, 0.5)),
-                      cell(at(self_ns_, subject, 0.95)),
-                      limited(at(spread_ns_, subject, 0.5), clock_ns),
-                      limited(at(spread_ns_, subject, 0.95), clock_ns),
+                      limited(late_ns_[subject].p50, clock_ns),
+                      limited(late_ns_[subject].p95, clock_ns),
+                      late_ns_[subject].max,
+                      cell(off.p05),
+                      cell(off.p50),
+                      cell(off.p95),
+                      cell(self_ns_[subject].p50),
+                      cell(self_ns_[subject].p95),
+                      limited(spread_ns_[subject].p50, clock_ns),
+                      limited(spread_ns_[subject].p95, clock_ns),
                       share(c.n_last, c.n),
                       share(c.n_first, c.n),
                       share(c.n_last_resolved, c.n_resolved),
@@ -259,9 +254,9 @@ class Lateness {
     const Counts& c = counts_[latest];
     text += fmt::format("; most often last: {}, in {} of its {} resolved ones", subjects_.name(latest),
                         c.n_last_resolved, c.n_resolved);
-    if (const auto late_ns = at(late_ns_, latest, 0.5))
+    if (const auto late_ns = late_ns_[latest].p50)
       text += fmt::format(", {} after the first in the median", human_time(*late_ns));
-    if (const auto self_ns = at(self_ns_, latest, 0.5)) text += fmt::format(", {} of its own", human_time(*self_ns));
+    if (const auto self_ns = self_ns_[latest].p50) text += fmt::format(", {} of its own", human_time(*self_ns));
     return text;
   }
 
@@ -282,18 +277,11 @@ class Lateness {
   std::vector<std::int64_t> resolution_ns_;  // by instance
   std::vector<Counts> counts_;               // by subject
   Agreement agreement_;
-  Gathered late_ns_, off_ns_, self_ns_, spread_ns_, clock_ns_;
+  std::vector<std::size_t> offset_;  // of members, by subject
+  std::vector<Percentiles> late_ns_, off_ns_, self_ns_, spread_ns_, clock_ns_;
 };
 
-}  // namespace
-
-bool lateness_wants(std::string_view path) {
-  return arrivals_want(path) || path == "/collectives/clock_sigma_ns";
-}
-
-Table lateness(const RunTables& run, const StudyOptions& options) {
-  const Scope scope(run, options);
-  const Arrivals arrivals = find_arrivals(run, scope, options);
+Table table_of(const RunTables& run, const StudyOptions& options, const Scope& scope, const Arrivals& arrivals) {
   const Judged judged = judged_instances(arrivals);
   Table table;
   table.study = kLateness.name;
@@ -312,6 +300,24 @@ Table lateness(const RunTables& run, const StudyOptions& options) {
   }
   table.notes.emplace_back("definitions: jaxprof-study lateness --explain");
   return table;
+}
+
+}  // namespace
+
+bool lateness_wants(std::string_view path) {
+  return arrivals_of_gpus_want(path) || path == "/collectives/clock_sigma_ns";
+}
+
+Table lateness(const RunTables& run, const StudyOptions& options) {
+  const Scope scope(run, options);
+  return table_of(run, options, scope, find_arrivals(run, scope, options));
+}
+
+Result<Table> lateness_of_file(const StudyRun& run, const StudyOptions& options) {
+  const Scope scope(run.tables, options);
+  const auto arrivals = read_arrivals(run, scope, options);
+  if (!arrivals) return tl::unexpected(arrivals.error());
+  return table_of(run.tables, options, scope, *arrivals);
 }
 
 }  // namespace jaxprof::study

@@ -13,7 +13,9 @@ namespace jaxprof::study {
 inline constexpr double kLeastAgreement = 0.8;
 
 bool lateness_wants(std::string_view path);
+// Of a run in memory, with the columns of arrivals_want.
 Table lateness(const runfile::RunTables& run, const StudyOptions& options);
+Result<Table> lateness_of_file(const StudyRun& run, const StudyOptions& options);
 
 inline constexpr std::array kLatenessGroupings = {By::kRank, By::kMember, By::kGpu, By::kNode, By::kComm};
 
@@ -52,8 +54,8 @@ Nsight Systems' nccl_straggler needs its advanced NCCL tracing.
 )",
     kTakesOp | kTakesRanks | kTakesTime,
     lateness_wants,
-    lateness,
     nullptr,
+    lateness_of_file,
     nullptr,
     kLatenessGroupings};
 

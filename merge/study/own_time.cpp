@@ -57,9 +57,8 @@ Stretches stretches_of(const RunTables& run, const Arrivals& arrivals, const Jud
   for_each([&](std::size_t instance, std::size_t i) {
     const std::int32_t step = arrivals.instances.step[instance];
     const std::uint64_t call = members.call[i];
-    const std::int64_t enqueue_ns = run.nccl.enqueue_ns[call];
     found.all[found.offset[lanes.of(i) + 1]++] = {{members.end_ns[members.previous[i]], members.start_ns[i]},
-                                                  enqueue_ns >= 0 ? enqueue_ns : run.nccl.start_ns[call],
+                                                  run.nccl.start_ns[call],
                                                   step > 0 ? static_cast<std::uint32_t>(step) : 0};
   });
   found.offset.pop_back();

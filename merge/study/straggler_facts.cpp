@@ -20,7 +20,10 @@ Result<StragglerFacts> StragglerFacts::gather(const runfile::RunTables& run, con
                                               const StudyOptions& options) {
   StragglerFacts facts;
   facts.scope_ = std::make_unique<Scope>(run, options);
-  facts.arrivals_ = std::make_unique<Arrivals>(find_arrivals(run, *facts.scope_, options));
+  auto arrivals = reader == nullptr ? find_arrivals(run, *facts.scope_, options)
+                                    : read_arrivals({run, *reader}, *facts.scope_, options);
+  if (!arrivals) return tl::unexpected(std::move(arrivals.error()));
+  facts.arrivals_ = std::make_unique<Arrivals>(std::move(*arrivals));
   facts.judged_ = judged_instances(*facts.arrivals_);
   facts.units_ = std::make_unique<Subjects>(run, *facts.arrivals_, By::kMember);
   facts.lanes_ = std::make_unique<Subjects>(run, *facts.arrivals_, By::kGpu);
@@ -180,7 +183,7 @@ void StragglerFacts::judge_all() {
 }
 
 bool straggler_facts_want(std::string_view path) {
-  return arrivals_want(path) || gpu_evidence_wants(path) || path.starts_with("/counters/nic/") ||
+  return arrivals_of_gpus_want(path) || gpu_evidence_wants(path) || path.starts_with("/counters/nic/") ||
          path == "/events/kernels/process_offset" || path == "/events/memops/process_offset" ||
          path == "/events/api/process_offset" || path == "/collectives/clock_sigma_ns" ||
          path == "/collectives/dtype" || path == "/collectives/size_bytes";

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "merge/runfile/table_rows.h"
 #include "tests/unit/study/marked_steps.h"
 #include "tests/unit/study/meetings.h"
@@ -158,6 +160,46 @@ TEST(Arrivals, TakeForTheOperationBeforeOneThatHadEndedAndSynchronized) {
   const Arrivals a = arrivals_of(run);
   EXPECT_EQ(a.members.previous, (std::vector<std::uint32_t>{kNoMember, kNoMember, 0, 1, 0, 1, 0, 1, 0, 7}));
   EXPECT_FALSE(a.has(2, kArrivalSynchronizing));
+}
+
+// The rule itself, without any order to lean on.
+std::uint32_t previous_of(const Arrivals& a, std::size_t member) {
+  const ArrivalMembers& m = a.members;
+  std::uint32_t best = kNoMember;
+  for (std::size_t instance = 0; instance < a.size(); ++instance) {
+    if (!a.has(instance, kArrivalSynchronizing)) continue;
+    for (std::size_t i = a.begin(instance); i < a.end(instance); ++i) {
+      const bool is_before =
+          m.process[i] == m.process[member] && m.end_ns[i] <= m.start_ns[member] && m.start_ns[i] < m.start_ns[member];
+      if (!is_before) continue;
+      const auto at = static_cast<std::uint32_t>(i);
+      if (best == kNoMember || std::pair(m.end_ns[best], best) < std::pair(m.end_ns[at], at)) best = at;
+    }
+  }
+  return best;
+}
+
+TEST(Arrivals, KnowTheOperationBeforeHoweverOperationsOverlapAndClocksErr) {
+  const MeetingPlan plan{.processes = 4, .has_devices = true, .comms = {{0, 1, 2, 3}, {0, 1}, {2, 3}}};
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 120; ++round) {
+    const std::int64_t crowd = round % 3 == 0 ? 400 : 4'000;  // dense rounds have many at once
+    std::vector<Meeting> meetings;
+    for (int k = 0; k < 30; ++k) {
+      Meeting meeting{.comm = static_cast<std::uint32_t>(random() % 3), .start_ns = {}, .end_ns = {}};
+      const std::int64_t t_ns =
+          round % 2 == 0 ? 200 * k : crowd + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(crowd));
+      for (std::size_t i = 0; i < plan.comms[meeting.comm].size(); ++i) {
+        meeting.start_ns.push_back(t_ns + static_cast<std::int64_t>(random() % 150));
+        meeting.end_ns.push_back(meeting.start_ns.back() + static_cast<std::int64_t>(random() % 300));
+      }
+      if (random() % 5 == 0) meeting.coll = Coll::kBroadcast;
+      meetings.push_back(std::move(meeting));
+    }
+    const Arrivals a = arrivals_of(test::run_of_meetings(plan, meetings));
+    for (std::size_t i = 0; i < a.members.call.size(); ++i)
+      ASSERT_EQ(a.members.previous[i], previous_of(a, i)) << round;
+  }
 }
 
 TEST(Arrivals, TakeWithoutGpusTheProcessForTheLane) {
