@@ -7,8 +7,8 @@
 
 #include "merge/assembly/assemble_run.h"
 #include "merge/rundir/run_directory.h"
+#include "merge/runfile/run_file_writer.h"
 #include "tests/synthetic/run_writer.h"
-#include "tests/unit/base/temp_folder.h"
 
 namespace jaxprof::test {
 namespace {
@@ -30,6 +30,20 @@ Result<MergedTraining> merge_training(const synthetic::RunPlan& plan) {
   if (!directory) return tl::unexpected(directory.error());
   assembly::AssembledRun assembled = assembly::assemble_run(std::move(directory->runs.at(0)));
   return MergedTraining{std::move(assembled.tables), synthetic::training_truth(*run)};
+}
+
+Result<FiledTraining> FiledTraining::write(MergedTraining run) {
+  auto folder = std::make_unique<TempFolder>(fast_folder());
+  const std::string path = folder->file("run.h5");
+  runfile::WriteOptions options;
+  options.compression = runfile::Compression::kNone;
+  options.n_threads = 1;
+  if (const auto written = runfile::write_run_file(run.tables, path, options); !written) {
+    return tl::unexpected(written.error());
+  }
+  auto reader = runfile::RunFileReader::open(path);
+  if (!reader) return tl::unexpected(reader.error());
+  return FiledTraining(std::move(run), std::move(folder), std::move(*reader));
 }
 
 }  // namespace jaxprof::test
