@@ -13,11 +13,10 @@ using runfile::NcclSource;
 using spool::NcclFunction;
 using spool::NcclType;
 using test::Call;
-using test::LoadedProcess;
 using test::NcclRecording;
 
 std::vector<NcclCall> calls_of(const NcclRecording& recording) {
-  return LoadedProcess(recording).calls().calls;
+  return test::calls_of(recording).calls;
 }
 
 Call all_reduce(std::uint64_t count, std::uint64_t sequence) {

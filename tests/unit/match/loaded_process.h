@@ -1,6 +1,8 @@
 // A recording as the merge meets it: its spool on disk, opened, and its events put together.
 #pragma once
 
+#include <deque>
+
 #include "merge/match/nccl_calls.h"
 #include "merge/match/nvtx_ranges.h"
 #include "merge/match/plugin_events.h"
@@ -33,5 +35,11 @@ class LoadedProcess {
   match::NvtxRanges ranges_;
   match::PluginEvents plugin_;
 };
+
+// The calls of a recording, whose texts are those of a process that stays loaded to the end of the tests.
+inline match::NcclCalls calls_of(const Recording& recording) {
+  static std::deque<LoadedProcess> loaded;
+  return loaded.emplace_back(recording).calls();
+}
 
 }  // namespace jaxprof::test

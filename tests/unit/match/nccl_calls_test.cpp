@@ -15,11 +15,10 @@ using runfile::NcclSource;
 using spool::NcclFunction;
 using spool::NcclType;
 using test::Call;
-using test::LoadedProcess;
 using test::NcclRecording;
 
 std::vector<NcclCall> calls_of(const NcclRecording& recording) {
-  return LoadedProcess(recording).calls().calls;
+  return test::calls_of(recording).calls;
 }
 
 TEST(NcclCalls, PluginAndRangeMakeOneRow) {
@@ -72,7 +71,7 @@ TEST(NcclCalls, TheRangeAloneMakesTheRowAndIsCounted) {
   for (std::uint64_t i = 0; i < 3; ++i) recording.range("ncclAllReduce", 100 + 20 * i, 110 + 20 * i, 512);
   recording.range("ncclAllGather", 300, 310, 512);
   recording.range("ncclSend", 400, 410, 512);
-  const LoadedProcess process(recording);
+  const test::LoadedProcess process(recording);
   const NcclCalls all = process.calls();
   ASSERT_EQ(all.calls.size(), 5u);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -317,7 +316,7 @@ TEST(NcclCalls, AProcessMayHoldSeveralMembers) {
   recording.coll({}, 0, 0, 100, 110);
   recording.event(2, spool::EventKind::kNcclStart, static_cast<std::uint32_t>(spool::NcclEvent::kColl), 105,
                   {2ULL << 36 | 1, 2, 0, 0, spool::pack(spool::NcclCodes{NcclFunction::kAllReduce}), 1024, 0, 0});
-  const NcclCalls all = LoadedProcess(recording).calls();
+  const NcclCalls all = test::calls_of(recording);
   ASSERT_EQ(all.calls.size(), 2u);
   EXPECT_EQ(all.calls[0].comm_rank, 0);
   EXPECT_EQ(all.calls[1].comm_rank, 1);
@@ -331,7 +330,7 @@ TEST(NcclCalls, SeveralMembersWithoutAPluginCannotBeNumbered) {
   recording.comm_range(0, 2, 10);
   recording.comm_range(1, 2, 20);
   recording.range("ncclAllReduce", 30, 40, 64);
-  const NcclCalls all = LoadedProcess(recording).calls();
+  const NcclCalls all = test::calls_of(recording);
   EXPECT_EQ(all.comms.size(), 2u);
   EXPECT_EQ(all.calls.at(0).sequence, kNoAmount);
   EXPECT_EQ(all.calls.at(0).comm_rank, -1);

@@ -42,21 +42,21 @@ class Program(unittest.TestCase):
             self.assertTrue(result.stdout.startswith("verdict  "))
 
     def test_all_formats_hold_the_same_rows(self):
-        document = json.loads(self.study("spread", self.path, "--format", "json").stdout)
+        document = json.loads(self.study("spread", self.path, "--all-steps", "--format", "json").stdout)
         self.assertEqual(document["parameters"]["run_file"], self.path)
         for key in ("study", "schema_version", "parameters", "verdict", "rows"):
             self.assertIn(key, document)
         for name, delimiter in (("csv", ","), ("tsv", "\t")):
-            text = self.study("spread", self.path, "--format", name).stdout
+            text = self.study("spread", self.path, "--all-steps", "--format", name).stdout
             rows = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
             self.assertEqual([list(row) for row in rows], [list(row) for row in document["rows"]])
             self.assertEqual(rows[0]["count"], str(document["rows"][0]["count"]))
             self.assertEqual(rows[0]["busbw_gb_per_s"], "")
-        self.assertIn("| AllReduce |", self.study("spread", self.path, "--format", "md").stdout)
+        self.assertIn("| AllReduce |", self.study("spread", self.path, "--all-steps", "--format", "md").stdout)
 
     def test_writes_to_a_file(self):
         out = Path(self.folder.name) / "spread.csv"
-        result = self.study("spread", self.path, "--format", "csv", "--out", str(out))
+        result = self.study("spread", self.path, "--all-steps", "--format", "csv", "--out", str(out))
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
         self.assertTrue(out.read_text().startswith("op,dtype,"))
         self.assertIn("/nonexistent/x", self.refused(5, "spread", self.path, "--out", "/nonexistent/x"))
@@ -64,10 +64,10 @@ class Program(unittest.TestCase):
     def test_saves_its_table_beside_the_run_file(self):
         before = Path(self.path).read_bytes()
         for name in ("spread", "summary", "spread"):
-            self.assertEqual(self.study(name, self.path, "--save").returncode, 0)
+            self.assertEqual(self.study(name, self.path, "--save", *(["--all-steps"] if name == "spread" else [])).returncode, 0)
         self.assertEqual(Path(self.path).read_bytes(), before)
         side_file = Path(self.folder.name) / "run.analysis.h5"
-        rows = json.loads(self.study("spread", self.path, "--format", "json").stdout)["rows"]
+        rows = json.loads(self.study("spread", self.path, "--all-steps", "--format", "json").stdout)["rows"]
         with h5py.File(side_file) as saved:
             self.assertEqual(sorted(saved), ["spread", "summary"])
             table = saved["spread"]
@@ -94,20 +94,20 @@ class Program(unittest.TestCase):
         self.assertEqual(list(Path(self.folder.name).glob("*.part")), [])
 
     def test_cuts_rows_and_says_so(self):
-        rows = json.loads(self.study("spread", self.path, "--format", "json").stdout)["rows"]
-        cut = json.loads(self.study("spread", self.path, "--format", "json", "--top", "1").stdout)
+        rows = json.loads(self.study("spread", self.path, "--all-steps", "--format", "json").stdout)["rows"]
+        cut = json.loads(self.study("spread", self.path, "--all-steps", "--format", "json", "--top", "1").stdout)
         self.assertEqual(cut["rows"], rows[:1])
         if len(rows) > 1:
             self.assertIn(f"1 of {len(rows)} rows; --top 0 shows all", cut["notes"])
 
     def test_says_on_stderr_why_csv_is_empty(self):
-        result = self.study("spread", self.path, "--format", "csv", "--op", "Reduce")
+        result = self.study("spread", self.path, "--all-steps", "--format", "csv", "--op", "Reduce")
         self.assertEqual(result.returncode, 0)
         self.assertEqual(len(result.stdout.splitlines()), 1)
         self.assertIn("no rows: none of the run file's NCCL calls fits --op Reduce", result.stderr)
 
     def test_refuses_with_one_line(self):
-        self.assertIn("known are summary, spread, network", self.refused(2, "nothing", self.path))
+        self.assertIn("known are summary, spread, lateness", self.refused(2, "nothing", self.path))
         self.assertIn("No such file", self.refused(3, "spread", self.path + ".absent"))
         self.assertIn("not HDF5", self.refused(3, "summary", __file__))
         Path(self.path).write_bytes(Path(self.path).read_bytes()[:2000])
