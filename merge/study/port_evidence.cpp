@@ -49,6 +49,16 @@ std::pair<std::uint64_t, std::uint64_t> rows_around(const CounterTable& table, s
           static_cast<std::uint64_t>(last - table.time_ns.begin())};
 }
 
+// The same rows, and as many more on either side as it takes to have a reading of a counter that is read seldom.
+std::pair<std::uint64_t, std::uint64_t> rows_with_values(const CounterTable& table, const CounterColumn& column,
+                                                         std::uint32_t nic,
+                                                         std::pair<std::uint64_t, std::uint64_t> rows) {
+  auto [first, last] = rows;
+  while (first > table.offset[nic] && column.values[first] == kNoSample) --first;
+  while (last < table.offset[nic + 1] && (last == first || column.values[last - 1] == kNoSample)) ++last;
+  return {first, last};
+}
+
 Moved moved_by(const CounterTable& table, std::uint32_t nic, const Intervals& when) {
   Moved moved;
   moved.nic = nic;
@@ -62,7 +72,8 @@ Moved moved_by(const CounterTable& table, std::uint32_t nic, const Intervals& wh
       if (column.kind == CounterKind::kGauge) continue;
       const bool is_bytes = traffic == Traffic::kOutBytes || traffic == Traffic::kInBytes;
       if (!is_bytes && !is_trouble(traffic)) continue;
-      const double total = grow(table, column, first, last).total;
+      const auto [from, to] = rows_with_values(table, column, nic, {first, last});
+      const double total = grow(table, column, from, to).total;
       (is_bytes ? moved.bytes : moved.troubles[i]) += total;
     }
   }

@@ -30,8 +30,9 @@ struct PortEvidence {
   bool has_counters = false;
 };
 
-// Of ports of RDMA devices, in `when` (settled); peers are the other ports of one driver in the whole job. Not judged
-// are fewer than three. None if more than a quarter of them would be slow.
+// Of ports of RDMA devices, in `when` (settled), and of counters that are read seldom from the reading before to the
+// one behind it; peers are the other ports of one driver in the whole job. Not judged are fewer than three. None if
+// more than a quarter of them would be slow.
 PortEvidence find_slow_port(const runfile::RunTables& run, const Intervals& when);
 
 // "mlx5_0 on n17 moved 0.33 of what its peers did, and counted 5120 out_of_sequence"

@@ -111,19 +111,22 @@ Intervals when_of(const StragglerFacts& facts, const std::vector<std::uint32_t>&
   return when;
 }
 
-// Where some steps have slow transfers, what ports did in these; else in all.
+// A port may be slow in the steps whose transfers are slow, or in all the others too, which makes none of them slower
+// than usual.
 void StragglerFacts::look_at_ports(const runfile::RunTables& run) {
   std::vector<std::uint32_t> slow;
+  std::vector<std::uint32_t> usual;
   std::int64_t network_ns = 0;
   for (const std::uint32_t step : steps_) {
     add_to(network_ns, transfers_.network_ns[step]);
     const std::int64_t length_ns = scope_->has_steps() ? scope_->axis().steps()[step].length_ns : length_ns_;
     const double gpu_time_ns = static_cast<double>(length_ns) * static_cast<double>(lanes_->size());
-    if (share_of(transfers_.excess_ns[step], gpu_time_ns) >= kWorthAWord) slow.push_back(step);
+    (share_of(transfers_.excess_ns[step], gpu_time_ns) >= kWorthAWord ? slow : usual).push_back(step);
   }
   network_share_ = share_of(network_ns, static_cast<double>(length_ns_) * static_cast<double>(lanes_->size()));
-  has_slow_steps_ = !slow.empty();
-  ports_ = find_slow_port(run, when_of(*this, has_slow_steps_ ? slow : steps_));
+  if (!usual.empty()) usual_ports_ = find_slow_port(run, when_of(*this, usual));
+  slow_ports_ = slow.empty() ? usual_ports_ : find_slow_port(run, when_of(*this, slow));
+  if (!slow_ports_.port) slow_ports_.port = usual_ports_.port;  // one step alone is read too seldom
 }
 
 Judgement StragglerFacts::judge(const std::vector<std::uint32_t>& steps, std::int64_t length_ns) const {
@@ -152,8 +155,8 @@ Judgement StragglerFacts::judge(const std::vector<std::uint32_t>& steps, std::in
   const double by_network = share_of(found.network_ns, gpu_time_ns);
   found.is_certain = 2 * static_cast<double>(certain_ns) > static_cast<double>(all_ns - found.network_ns);
   if (by_network >= kWorthAWord && by_network > by_culprit) {
-    found.level = ports_.port ? Level::kNic : Level::kNetwork;
-    found.port = ports_.port;
+    found.level = slow_ports_.port ? Level::kNic : Level::kNetwork;
+    found.port = slow_ports_.port;
     found.cause = {Cause::kNetwork, share_of(found.network_ns, static_cast<double>(all_ns))};
     found.impact = by_network;
     found.share = found.cause.share;
@@ -163,10 +166,10 @@ Judgement StragglerFacts::judge(const std::vector<std::uint32_t>& steps, std::in
     found.cause = found.culprit.cause;
     found.impact = by_culprit;
     found.share = share_of(found.culprit.fault_ns, static_cast<double>(all_ns));
-  } else if (ports_.port && !has_slow_steps_ && network_share_ >= kWarningImpact) {
+  } else if (usual_ports_.port && network_share_ >= kWarningImpact) {
     // Slow all the time, so that no step is slower than others; what it costs cannot be told.
     found.level = Level::kNic;
-    found.port = ports_.port;
+    found.port = usual_ports_.port;
     found.cause = {Cause::kNetwork, 1};
     found.is_certain = true;
   }

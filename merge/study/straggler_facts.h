@@ -62,8 +62,8 @@ class StragglerFacts {
 
   const std::vector<Judgement>& by_step() const { return by_step_; }  // as steps()
   const Judgement& of_scope() const { return of_scope_; }
-  const PortEvidence& ports() const { return ports_; }     // over the slow steps, or the scope
-  double network_share() const { return network_share_; }  // of all GPU time, in transfers between nodes
+  const PortEvidence& slow_ports() const { return slow_ports_; }  // in steps with slow transfers; without such, in all
+  double network_share() const { return network_share_; }         // of all GPU time, in transfers between nodes
 
  private:
   StragglerFacts() = default;
@@ -89,8 +89,8 @@ class StragglerFacts {
   std::int64_t length_ns_ = 0;
   std::vector<Judgement> by_step_;
   Judgement of_scope_;
-  PortEvidence ports_;
-  bool has_slow_steps_ = false;
+  PortEvidence slow_ports_;
+  PortEvidence usual_ports_;  // in the other steps
   double network_share_ = 0;
 };
 

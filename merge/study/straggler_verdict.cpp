@@ -82,7 +82,7 @@ std::string cause_words(const runfile::RunTables& run, const StragglerFacts& fac
 
 std::string network_words(const runfile::RunTables& run, const StragglerFacts& facts, const Judgement& j) {
   if (j.port) return words_of(run, *j.port);
-  const PortEvidence& ports = facts.ports();
+  const PortEvidence& ports = facts.slow_ports();
   if (!ports.has_counters) return "no counters of network ports were recorded";
   if (ports.is_too_coarse && ports.n_ports == 0) return "counters of ports: sampling too coarse for these steps";
   return fmt::format("none of {} stands out", count_of(ports.n_ports, "port"));

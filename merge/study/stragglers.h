@@ -51,8 +51,10 @@ warm-up are left out, as everywhere.
               (E - A) of an instance take more than 1.25 medians of their kind (operation, type, size, members, nodes), and
               more than the median + 3 MAD, while members were apart by less than that excess; nic: as network, and one
               port moved less than 0.8 of its peers' median and counted 3 times their congestion, errors or retransmits.
-              Fewer than 3 readings of a port: sampling too coarse. A port that is slow all the time makes no transfer slower
-              than its kind; then counters alone tell, and transfers between nodes must take 10 % of the time.
+              Fewer than 3 readings of a port: sampling too coarse. Counters that are read seldom are taken from the reading
+              before to the one behind. A port that is slow all the time makes no transfer slower than its kind; then
+              counters alone tell, over all steps without slow transfers, and transfers between nodes must take 10 % of the
+              time.
   certain     of the instances in which it was last, those whose members were farther apart than clocks can be wrong.
 
 Verdict: somebody holds the job back if impact >= 2 %, it has most fault in more than min(50 %, 3/n) of the steps (fewer than
