@@ -147,7 +147,7 @@ class WhileItRuns(Publishing):
 
     def test_the_tasks_of_a_node_share_the_rate(self):
         rate, n_tasks, window_s = 1 << 20, 3, 4.0
-        burst = f"{tools.NVTX_PUPPET} --scenarios burst --burst 150000 --threads 8 --out $JAXPROF_RANK.json; {UNTIL_TOLD}"
+        burst = f"{tools.NVTX_PUPPET} --scenarios burst --burst 300000 --threads 8 --out $JAXPROF_RANK.json; {UNTIL_TOLD}"
         jobs = [self.start("--publish-rate", "1M", job=("sh", "-c", burst), env=rank_environment(rank, n_tasks))
                 for rank in range(n_tasks)]
         spools = lambda: sum(path.stat().st_size for path in Path("node").glob("*/slot*.jxspool"))
