@@ -234,8 +234,8 @@ summary+=("$(printf '%-14s %5d s  ok' set-up $SECONDS)")
 phase release build_and_test release
 [ -n "$regex" ] || phase demo demo
 # The programs under test are the release's: with sanitizers only what runs inside one process is repeated.
-# Random kills are the launcher's business: some do.
-JAXPROF_KILLS=${JAXPROF_KILLS-20} phase dev build_and_test dev -LE '^(slurm|chroot|arch|guest)$'
+# Random kills are the launcher's business, and seeds of stragglers the studies': some do.
+JAXPROF_KILLS=${JAXPROF_KILLS-20} JAXPROF_STRAGGLER_SEEDS=${JAXPROF_STRAGGLER_SEEDS-2} phase dev build_and_test dev -LE '^(slurm|chroot|arch|guest)$'
 if [ -z "$regex" ]; then
     phase headers check_headers
     phase aarch64 check_aarch64
