@@ -76,6 +76,12 @@ class Gathering {
   }
 
  private:
+  // A GPU that several processes share is nobody's own: what one of them does there is not what another was late for.
+  std::int32_t own_device(std::int32_t device) const {
+    const auto row = static_cast<std::size_t>(device);
+    const bool is_shared = device >= 0 && row < run_.devices.process.size() && run_.devices.process[row] == kNoIndex;
+    return is_shared ? -1 : device;
+  }
   std::span<const std::uint64_t> calls_of(std::uint64_t row) const {
     const auto& offset = run_.collective_member_offset;
     return std::span(run_.collective_members.event_row).subspan(offset[row], offset[row + 1] - offset[row]);
@@ -241,7 +247,7 @@ class Gathering {
         m.call[to] = call;
         m.process[to] = process_of.find(to - first, call);
         m.comm_rank[to] = run_.nccl.comm_rank[call];
-        m.device[to] = run_.nccl.device[call];
+        m.device[to] = own_device(run_.nccl.device[call]);
         m.start_ns[to] = time.begin_ns;
         m.end_ns[to++] = time.end_ns;
       }

@@ -44,7 +44,7 @@ struct ArrivalMembers {
   std::vector<std::uint64_t> call;      // row of /events/nccl
   std::vector<std::uint32_t> process;   // row of /job/processes
   std::vector<std::int32_t> comm_rank;  // -1: not told
-  std::vector<std::int32_t> device;     // row of /job/devices; -1: not told
+  std::vector<std::int32_t> device;     // row of /job/devices; -1: not told, or shared by several processes
   std::vector<std::int64_t> start_ns;   // arrival
   std::vector<std::int64_t> end_ns;     // at or after start_ns
   // Its GPU's (without one: its process's) synchronizing operation, on whatever communicator, that ended last before

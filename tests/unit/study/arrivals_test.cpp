@@ -226,5 +226,15 @@ TEST(Arrivals, StandDamagedRows) {
   EXPECT_EQ(a.instances.end_ns[1], std::numeric_limits<std::int64_t>::max());
 }
 
+// Two processes on one GPU: what one of them did there before is not what the other came late for.
+TEST(Arrivals, AreAProcesssOwnWhereAGpuIsShared) {
+  auto run = test::run_of_meetings({.processes = 2, .processes_of_node = 0, .has_devices = true, .comms = {{0, 1}}},
+                                   {{.comm = 0, .start_ns = {100, 900}, .end_ns = {950, 950}}});
+  EXPECT_EQ(find_arrivals(run, Scope(run, {}), {}).members.device, (std::vector<std::int32_t>{0, 1}));
+  run.nccl.device.assign(run.nccl.device.size(), 0);
+  run.devices.process[0] = runfile::kNoIndex;
+  EXPECT_EQ(find_arrivals(run, Scope(run, {}), {}).members.device, (std::vector<std::int32_t>{-1, -1}));
+}
+
 }  // namespace
 }  // namespace jaxprof::study
