@@ -352,7 +352,7 @@ Result<std::optional<std::vector<ScannedColumn>>> RunFileReader::State::find_col
   const Table table;
   for_each_column(table, [&]<typename T>(const ColumnSpec<T>& spec, const std::vector<T>&) {
     const std::string name = std::string(spec_of(table).path) + "/" + spec.name;
-    ScannedColumn& column = columns.emplace_back(name, is_wanted(name), std::nullopt);
+    ScannedColumn& column = columns.emplace_back(ScannedColumn{name, is_wanted(name), std::nullopt});
     if (!status || !column.is_wanted || source().lacks(name)) return;
     status = find_column<T>(name, n_rows).map([&](std::optional<ChunkPlaces>&& places) {
       is_plain = is_plain && places.has_value();
