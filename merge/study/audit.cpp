@@ -265,12 +265,24 @@ Table audit_sheets(std::vector<RunSheet> sheets, By by) {
 
 Result<Table> audit(std::span<const std::string> run_files, const StudyOptions& options) {
   std::vector<RunSheet> sheets;
+  std::vector<std::string> left_out;  // one damaged file of hundreds is no reason to say nothing
   for (const std::string& run_file : run_files) {
     auto sheet = read_run_sheet(run_file, options);
-    if (!sheet) return tl::unexpected(std::move(sheet.error()));
-    sheets.push_back(std::move(*sheet));
+    if (sheet) {
+      sheets.push_back(std::move(*sheet));
+    } else if (run_files.size() == 1) {
+      return tl::unexpected(std::move(sheet.error()));
+    } else {
+      left_out.push_back("left out: " + sheet.error().message);
+    }
   }
-  return audit_sheets(std::move(sheets), options.by.value_or(By::kNode));
+  if (sheets.empty()) {
+    return fail(ErrorCode::kInputUnreadable,
+                fmt::format("none of {} files can be read; {}", run_files.size(), left_out.front()));
+  }
+  Table table = audit_sheets(std::move(sheets), options.by.value_or(By::kNode));
+  table.notes.insert(table.notes.begin(), left_out.begin(), left_out.end());
+  return table;
 }
 
 }  // namespace jaxprof::study

@@ -8,6 +8,7 @@ namespace jaxprof::study {
 
 // Of sheets in any order; `by` is kNode or kRun.
 Table audit_sheets(std::vector<RunSheet> sheets, By by);
+// Files that cannot be read are left out and named in a note; kInputUnreadable if none can.
 Result<Table> audit(std::span<const std::string> run_files, const StudyOptions& options);
 
 inline constexpr std::size_t kLeastMeetings = 8;  // runs in which a node is compared with others

@@ -21,6 +21,7 @@ the begin of the next one of its process.
   slowdown    length / median length of all steps that are shown.
   wait        summed over members: how long they waited for the last one of each collective of the step, by GPU times where
               they were recorded, else by host enqueue. Not of collectives whose order the clocks do not tell.
+              Of all members: --ranks chooses of whom lengths and rows are shown, not who waited.
   last        the rank that came last to most of the step's collectives, and to which share of them. Of a rank: to how many it
               came last.
   busy        of a rank: how long at least one of its collectives was running, waiting included.

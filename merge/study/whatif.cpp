@@ -28,7 +28,8 @@ struct Scenario {
   Subject subject = Subject::kRun;
   std::int64_t number = -1;  // rank or row of /job/nodes
   Alternative alternative;
-  bool is_cost = false;  // all alike but this one: compared with all alike
+  bool is_cost = false;     // all alike but this one: compared with all alike
+  bool is_slowest = false;  // the slowest 3 % are mended
   std::int64_t time_ns = 0;
 };
 
@@ -71,7 +72,7 @@ class Scenarios {
     const std::size_t n = std::max<std::size_t>(1, (replay_.n_processes() * 3 + 99) / 100);
     std::vector<std::uint8_t> is_alike = everyone(0);
     for (const std::size_t process : slowest(n)) is_alike[process] = 1;
-    add(fmt::format("slowest 3 % of ranks ({}) like the others", n), std::move(is_alike), false);
+    add(fmt::format("slowest 3 % of ranks ({}) like the others", n), std::move(is_alike), false).is_slowest = true;
   }
   void add_ranks() {
     for (const std::size_t process : slowest(kMostCandidates)) {
@@ -152,7 +153,7 @@ struct Reference {
   std::uint32_t n_steps = 0;
 };
 
-Row row_of(const RunTables& run, const Scenario& scenario, const Reference& reference, bool is_slowest) {
+Row row_of(const RunTables& run, const Scenario& scenario, const Reference& reference) {
   const auto known = [](bool is_known, double value) {
     return is_known && std::isfinite(value) ? Cell{value} : Cell{Missing{}};
   };
@@ -170,7 +171,7 @@ Row row_of(const RunTables& run, const Scenario& scenario, const Reference& refe
           scenario.is_cost ? known(reference.ideal_ns > 0, ratio(scenario.time_ns, reference.ideal_ns))
                            : known(scenario.time_ns > 0 && is_mended, ratio(reference.replayed_ns, scenario.time_ns)),
           known(!scenario.is_cost && reference.replayed_ns > 0, gain),
-          known(is_slowest && gain_of_all > 0, gain / gain_of_all)};
+          known(scenario.is_slowest && gain_of_all > 0, gain / gain_of_all)};
 }
 
 const Scenario* best_rank(const std::vector<Scenario>& scenarios) {
@@ -231,7 +232,7 @@ Table whatif(const RunTables& run, const StudyOptions& options) {
     return table;
   }
   for (const Scenario& scenario : scenarios) {
-    table.rows.push_back(row_of(run, scenario, reference, &scenario == &scenarios[4]));
+    table.rows.push_back(row_of(run, scenario, reference));
   }
   table.verdict = verdict_of(scenarios, reference, table);
   table.notes.push_back(fmt::format("recorded {}, replayed {}: {:.2f} % apart",
