@@ -6,14 +6,15 @@
 #
 # Usage: setup.sh [--no-install] [COMPONENT...]       (default: build)
 #        setup.sh --path WHAT       print where it is put: python (with JAX), torch (Python with torch), nccl, cupti, debian11,
-#                                   guest (a kernel and its headers)
-#   build   compilers, libraries, CUDA headers
+#                                   guest (a kernel and its headers), browser (Python that drives Chromium)
+#   build   compilers, libraries, CUDA headers, Plotly for the report's figures (tests/requirements-plotly.txt)
 #   slurm   the daemons of slurm/cluster.sh and Open MPI's launcher
 #   jax     a Python environment with JAX and nvtx (tests/requirements.txt)
 #   torch   Debian's torch, and a Python environment that has nvtx besides (tests/requirements-torch.txt)
 #   nccl    NCCL's library, without its headers (tests/requirements-nccl.txt)
 #   cupti   CUPTI's libraries (tests/requirements-cupti.txt), and CUDA's headers also beside a toolkit
-#   tests   what only tests need: clang's tools, HDF5 tools, Python readers
+#   tests   what only tests need: clang's tools, HDF5 tools, Python readers, Chromium and a Python environment that drives
+#           it (tests/requirements-browser.txt)
 #   chroot  a Debian 11 tree for the tests of the installed programs
 #   guest   QEMU, and a kernel with what its RDMA devices need, for a virtual machine (x86-64)
 #   --no-install   change nothing: print the lines that would install what is missing; exit 1 if there are any
@@ -35,6 +36,7 @@ digest() { sha256sum <"$1" | cut -c1-12; }
 VENV=$DEPS/venv-$(digest "$HERE/requirements.txt")
 TORCH_VENV=$DEPS/venv-torch-$(digest "$HERE/requirements-torch.txt")
 NCCL=$DEPS/nccl-$(digest "$HERE/requirements-nccl.txt")
+BROWSER_VENV=$DEPS/venv-browser-$(digest "$HERE/requirements-browser.txt")
 CUPTI=$DEPS/cupti-$(digest "$HERE/requirements-cupti.txt")
 GUEST=$DEPS/guest
 NCCL_VERSION=22809 # NCCL_VERSION_CODE of tests/requirements-nccl.txt
@@ -52,7 +54,7 @@ packages_of() { # COMPONENT
         echo g++ lld cmake ninja-build ccache git pkg-config libcli11-dev libexpected-dev libfmt-dev nlohmann-json3-dev \
             libxxhash-dev libsodium-dev libnl-3-dev libhdf5-dev libaec-dev libdeflate-dev zlib1g-dev libcereal-dev libopenmpi-dev \
             libgtest-dev libgmock-dev libbenchmark-dev
-        cuda_toolkit_headers || echo python3-venv
+        { cuda_toolkit_headers && has_plotly; } || echo python3-venv
         ;;
     slurm) echo slurmctld slurmd slurm-client munge iproute2 util-linux openmpi-bin ;;
     jax) echo python3-venv ;;
@@ -61,7 +63,7 @@ packages_of() { # COMPONENT
     cupti) { cuda_wheel_headers && has_cupti; } || echo python3-venv ;;
     tests)
         echo clang clang-tidy clang-format libclang-rt-14-dev llvm g++-aarch64-linux-gnu shellcheck hdf5-tools python3 python3-h5py \
-            python3-pandas python3-tables mpich e2fsprogs util-linux iproute2 nftables
+            python3-pandas python3-tables mpich e2fsprogs util-linux iproute2 nftables chromium fonts-dejavu-core python3-venv
         ;;
     chroot) echo debootstrap debian-archive-keyring wget ;;
     guest) echo qemu-system-x86 busybox-static gcc make ibverbs-providers ibverbs-utils perftest iproute2 util-linux ;;
@@ -130,6 +132,22 @@ unpack_cuda_headers() {
     rm -rf "$work"
 }
 
+# ---------------------------------------------------------------- Plotly
+has_plotly() {
+    [ -e "$DEPS/plotly/plotly.min.js" ] && [ "$(cat "$DEPS/plotly/version" 2>/dev/null)" = "$(digest "$HERE/requirements-plotly.txt")" ]
+}
+unpack_plotly() {
+    local work=$DEPS/plotly.part
+    say "unpacking Plotly into $DEPS/plotly"
+    unpack_wheels "$HERE/requirements-plotly.txt" "$work"
+    mkdir "$work/plotly"
+    mv "$work/tree/plotly/package_data/plotly.min.js" "$work/plotly/"
+    digest "$HERE/requirements-plotly.txt" >"$work/plotly/version"
+    rm -rf "$DEPS/plotly"
+    mv "$work/plotly" "$DEPS/plotly"
+    rm -rf "$work"
+}
+
 # ---------------------------------------------------------------- NCCL
 # nccl_of_toolkit: the path of a CUDA toolkit's libnccl, if it is of our version
 nccl_of_toolkit() {
@@ -168,7 +186,7 @@ unpack_cupti() {
     rm -rf "$work"
 }
 
-# ---------------------------------------------------------------- Python with JAX, with torch
+# ---------------------------------------------------------------- Python with JAX, with torch, for the browser
 make_venv() { # FOLDER REQUIREMENTS VENV_OPTION...
     local folder=$1 requirements=$2
     shift 2
@@ -180,6 +198,7 @@ make_venv() { # FOLDER REQUIREMENTS VENV_OPTION...
     touch "$folder/complete" # last: an interrupted installation is made anew
 }
 make_jax_venv() { make_venv "$VENV" "$HERE/requirements.txt"; }
+make_browser_venv() { make_venv "$BROWSER_VENV" "$HERE/requirements-browser.txt"; }
 make_torch_venv() { make_venv "$TORCH_VENV" "$HERE/requirements-torch.txt" --system-site-packages; }
 
 # ---------------------------------------------------------------- Debian 11
@@ -252,7 +271,8 @@ if [ "${1:-}" = --path ]; then
     cupti) echo "$CUPTI" ;;
     debian11) echo "$DEPS/bullseye" ;;
     guest) echo "$GUEST" ;;
-    *) die "--path python, torch, nccl, cupti, debian11 or guest" ;;
+    browser) echo "$BROWSER_VENV/bin/python" ;;
+    *) die "--path python, torch, nccl, cupti, debian11, guest or browser" ;;
     esac
     exit 0
 fi
@@ -287,9 +307,11 @@ fi
 
 steps=() # what to do besides packages
 if { wants cupti || { wants build && ! cuda_toolkit_headers; }; } && ! cuda_wheel_headers; then steps+=(unpack_cuda_headers); fi
+if wants build && ! has_plotly; then steps+=(unpack_plotly); fi
 if wants cupti && ! has_cupti; then steps+=(unpack_cupti); fi
 if wants jax && [ ! -e "$VENV/complete" ]; then steps+=(make_jax_venv); fi
 if wants torch && [ ! -e "$TORCH_VENV/complete" ]; then steps+=(make_torch_venv); fi
+if wants tests && [ ! -e "$BROWSER_VENV/complete" ]; then steps+=(make_browser_venv); fi
 if wants nccl && ! has_nccl; then steps+=(unpack_nccl); fi
 if wants chroot && [ ! -d "$DEPS/bullseye" ]; then steps+=(make_debian11); fi
 if wants guest && [ ! -d "$GUEST" ]; then steps+=(unpack_guest_kernel); fi
@@ -298,6 +320,8 @@ if [ $install = 0 ] && [ ${#steps[@]} -gt 0 ]; then
     for step in "${steps[@]}"; do
         case $step in
         unpack_cuda_headers) echo "bash $HERE/setup.sh build cupti # pip download -r $HERE/requirements-cuda.txt" ;;
+        unpack_plotly) echo "bash $HERE/setup.sh build # pip download -r $HERE/requirements-plotly.txt" ;;
+        make_browser_venv) echo "bash $HERE/setup.sh tests # pip install -r $HERE/requirements-browser.txt into $BROWSER_VENV" ;;
         unpack_cupti) echo "bash $HERE/setup.sh cupti # pip download -r $HERE/requirements-cupti.txt" ;;
         make_jax_venv) echo "bash $HERE/setup.sh jax # pip install -r $HERE/requirements.txt into $VENV" ;;
         make_torch_venv) echo "bash $HERE/setup.sh torch # pip install -r $HERE/requirements-torch.txt into $TORCH_VENV" ;;
@@ -323,8 +347,10 @@ fi
 for step in "${steps[@]}"; do
     case $step in
     unpack_cuda_headers) cuda_wheel_headers || unpack_cuda_headers ;;
+    unpack_plotly) has_plotly || unpack_plotly ;;
     unpack_cupti) has_cupti || unpack_cupti ;;
     make_jax_venv) [ -e "$VENV/complete" ] || make_jax_venv ;;
+    make_browser_venv) [ -e "$BROWSER_VENV/complete" ] || make_browser_venv ;;
     make_torch_venv) [ -e "$TORCH_VENV/complete" ] || make_torch_venv ;;
     unpack_nccl) has_nccl || unpack_nccl ;;
     make_debian11) [ -d "$DEPS/bullseye" ] || make_debian11 ;;
