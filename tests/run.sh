@@ -5,8 +5,9 @@
 # earlier one failed, so that one run shows all there is to mend; the last line is "N passed, N failed".
 #
 # Usage: run.sh [--full] [--no-install] [-R REGEX]
-#   --full        also tests of more than a minute, hundreds of hard kills, a merge of 100 million events, a summary
-#                 of 1 GB, the thread sanitizer, clang-tidy over everything, and two minutes a fuzz target
+#   --full        also unit tests without sanitizers, tests of more than a minute, hundreds of hard kills, merges of
+#                 100 and 500 million events, a summary of 1 GB, the thread sanitizer, clang-tidy over everything, and
+#                 two minutes a fuzz target
 #   --no-install  install nothing: print what is missing and stop
 #   -R REGEX      only the ctest tests that match; no source checks, demo or fuzzing
 #
@@ -84,15 +85,15 @@ finish() {
 # ls_files PATTERN...: the tree's files, those not yet added included; also in a checkout of another user (sudo).
 ls_files() { git -c safe.directory="$ROOT" ls-files --cached --others --exclude-standard -- "$@"; }
 check_sources() {
-    local scripts sources pythons misformatted=() file status
+    local scripts sources pythons misformatted file status
     mapfile -t scripts < <(ls_files '*.sh' .ci/run)
     mapfile -t sources < <(ls_files '*.h' '*.cpp' '*.c')
     mapfile -t pythons < <(ls_files '*.py')
     shellcheck -x "${scripts[@]}"
     count "shellcheck of ${#scripts[@]} scripts" $?
-    for file in "${sources[@]}"; do
-        clang-format "$file" | cmp -s - "$file" || misformatted+=("$file")
-    done
+    # shellcheck disable=SC2016  # the inner shell's own parameters
+    mapfile -t misformatted < <(printf '%s\0' "${sources[@]}" | xargs -0 -n 40 -P "$(nproc)" bash -c \
+        'for file; do clang-format "$file" | cmp -s - "$file" || echo "$file"; done' clang-format)
     [ ${#misformatted[@]} = 0 ] || echo "mend with: clang-format -i ${misformatted[*]}"
     count "clang-format of ${#sources[@]} files" ${#misformatted[@]}
     status=0
@@ -103,12 +104,15 @@ check_sources() {
     count "compilation of ${#pythons[@]} Python files" "$status"
 }
 
+# The unit tests run with sanitizers; in the release build too takes a quarter of an hour of compilation more.
 build() { # PRESET [TARGET...]
-    local preset=$1 log=build/$1.log targets=()
+    local preset=$1 log=build/$1.log targets=() unit_tests=ON
     shift
     [ $# = 0 ] || targets=(--target "$@")
+    [ "$preset-$full" != release-0 ] || unit_tests=OFF
     mkdir -p build
-    if cmake --preset "$preset" >"$log" 2>&1 && cmake --build --preset "$preset" "${targets[@]}" -- -k 0 >"$log" 2>&1; then
+    if cmake --preset "$preset" -D JAXPROF_UNIT_TESTS="$unit_tests" >"$log" 2>&1 &&
+        cmake --build --preset "$preset" "${targets[@]}" -- -k 0 >"$log" 2>&1; then
         return 0
     fi
     # what failed, not the thousand steps that did not
@@ -144,7 +148,7 @@ build_and_test() { # PRESET CTEST_OPTION...
 }
 
 check_headers() {
-    build release all_verify_interface_header_sets
+    build dev all_verify_interface_header_sets
     count "each header compiles alone" $?
 }
 
@@ -156,13 +160,16 @@ demo() {
 }
 
 fuzz() { # each target for a while, as many at once as there are processors
-    local targets=() target name seconds=$FUZZ_SECONDS first i statuses=()
-    [ "$full" = 0 ] || seconds=$FULL_FUZZ_SECONDS
-    if ! build fuzz fuzz_targets; then
-        count "build of preset fuzz" 1
+    local preset=dev targets=() target name seconds=$FUZZ_SECONDS first i statuses=()
+    if [ "$full" = 1 ]; then # optimized: some times as many runs
+        preset=fuzz
+        seconds=$FULL_FUZZ_SECONDS
+    fi
+    if ! build "$preset" fuzz_targets; then
+        count "build of preset $preset" 1
         return
     fi
-    for target in build/fuzz/bin/*_fuzz; do
+    for target in "build/$preset/bin/"*_fuzz; do
         [ ! -x "$target" ] || targets+=("$target")
     done
     count "fuzz targets exist" $((${#targets[@]} == 0))
@@ -170,10 +177,10 @@ fuzz() { # each target for a while, as many at once as there are processors
         statuses=()
         for target in "${targets[@]:first:$(nproc)}"; do
             name=${target##*/}
-            mkdir -p "build/fuzz/corpus/$name"
+            mkdir -p "build/$preset/corpus/$name"
             "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 -verbosity=0 \
-                -artifact_prefix="build/fuzz/corpus/$name." "build/fuzz/corpus/$name" "tests/fuzz/seeds/$name" \
-                >"build/fuzz/$name.log" 2>&1 &
+                -artifact_prefix="build/$preset/corpus/$name." "build/$preset/corpus/$name" "tests/fuzz/seeds/$name" \
+                >"build/$preset/$name.log" 2>&1 &
             statuses+=($!)
         done
         for i in "${!statuses[@]}"; do
@@ -181,7 +188,7 @@ fuzz() { # each target for a while, as many at once as there are processors
             echo "$name: $seconds s"
             wait "${statuses[i]}"
             statuses[i]=$?
-            [ "${statuses[i]}" = 0 ] || tail -n 40 "build/fuzz/$name.log"
+            [ "${statuses[i]}" = 0 ] || tail -n 40 "build/$preset/$name.log"
             count "fuzz target $name" "${statuses[i]}"
         done
     done

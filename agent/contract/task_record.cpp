@@ -1,13 +1,14 @@
 #include "agent/contract/task_record.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace jaxprof {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kRecordVersion = 1;
+constexpr std::int64_t kRecordVersion = 1;
 
 // Marks a member that older records of the same version do not have: it then keeps its default.
 struct Optional {};
@@ -91,15 +92,31 @@ struct ToJson {
   }
 };
 
+// A member whose number no int64 holds. The JSON library would cast it, which for 1e128 is undefined behaviour.
+struct BadNumber {
+  std::string name;
+};
+
+void read_value(const char* name, const Json& value, std::int64_t& member) {
+  const bool is_too_large = value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>());
+  if (value.is_number_float() || is_too_large) throw BadNumber{name};
+  value.get_to(member);
+}
+
+template <typename T>
+void read_value(const char*, const Json& value, T& member) {
+  value.get_to(member);
+}
+
 struct FromJson {
   const Json& json;
   template <typename T>
   void operator()(const char* name, T& member) const {
-    json.at(name).get_to(member);
+    read_value(name, json.at(name), member);
   }
   template <typename T>
   void operator()(const char* name, T& member, Optional) const {
-    if (const auto found = json.find(name); found != json.end()) found->get_to(member);
+    if (const auto found = json.find(name); found != json.end()) read_value(name, *found, member);
   }
 };
 
@@ -120,7 +137,9 @@ template <typename Record, typename Read>
 Result<Record> parse(const std::string& text, const char* what, Read&& read) {
   try {
     const Json json = Json::parse(text);
-    if (const int version = json.at("version_of_record").get<int>(); version != kRecordVersion) {
+    std::int64_t version = 0;
+    FromJson{json}("version_of_record", version);
+    if (version != kRecordVersion) {
       return fail(ErrorCode::kInputUnreadable, std::string(what) + " has version " + std::to_string(version) +
                                                    ", this program reads " + std::to_string(kRecordVersion));
     }
@@ -129,6 +148,9 @@ Result<Record> parse(const std::string& text, const char* what, Read&& read) {
     return record;
   } catch (const nlohmann::json::exception& error) {
     return fail(ErrorCode::kInputUnreadable, std::string("not a ") + what + ": " + cause_of(error));
+  } catch (const BadNumber& number) {
+    return fail(ErrorCode::kInputUnreadable,
+                std::string("not a ") + what + ": " + number.name + " is no 64-bit integer");
   }
 }
 

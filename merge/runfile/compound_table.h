@@ -49,6 +49,7 @@ CompoundRows pack_rows(const Table& table, hid_t file) {
   CompoundRows rows = describe_rows(table, file);
   const std::size_t n = n_rows(table);
   rows.bytes.resize(n * rows.row_bytes);
+  if (n == 0) return rows;
   std::size_t field = 0;
   for_each_column(table, [&]<typename T>(const ColumnSpec<T>&, const std::vector<T>& column) {
     std::byte* to = rows.bytes.data() + rows.fields[field++].offset_bytes;
@@ -61,6 +62,7 @@ template <typename Table>
 void unpack_rows(const CompoundRows& rows, Table& table) {
   const std::size_t n = rows.bytes.size() / rows.row_bytes;
   resize_rows(table, n);
+  if (n == 0) return;
   std::size_t field = 0;
   for_each_column(table, [&]<typename T>(const ColumnSpec<T>&, std::vector<T>& column) {
     const std::byte* from = rows.bytes.data() + rows.fields[field++].offset_bytes;

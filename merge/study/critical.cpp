@@ -140,7 +140,7 @@ class Rows {
  public:
   Rows(const RunTables& run, const Scope& scope, const Arrivals& arrivals, const CriticalPath& path,
        const std::vector<Parts>& parts)
-      : run_(run), scope_(scope), arrivals_(arrivals), path_(path), parts_(parts), ranks_(run, arrivals, By::kRank) {
+      : scope_(scope), path_(path), parts_(parts), ranks_(run, arrivals, By::kRank) {
     for (const PathStep& step : path.steps) whole_ns_ += length_ns(step.span);
     for (std::size_t i = 0; i < path.pieces.size(); ++i) {
       by_rank_[ranks_.of(path.pieces[i].member)].add(path.pieces[i], parts[i]);
@@ -229,9 +229,7 @@ class Rows {
     }
   }
 
-  const RunTables& run_;
   const Scope& scope_;
-  const Arrivals& arrivals_;
   const CriticalPath& path_;
   const std::vector<Parts>& parts_;
   Subjects ranks_;

@@ -75,8 +75,7 @@ std::vector<Column> columns(const Subjects& subjects, bool is_of_comms) {
 class Lateness {
  public:
   Lateness(const RunTables& run, const StudyOptions& options, const Arrivals& arrivals, const Judged& judged)
-      : run_(run),
-        options_(options),
+      : options_(options),
         arrivals_(arrivals),
         judged_(judged),
         subjects_(run, arrivals, options.by.value_or(By::kRank)),
@@ -269,7 +268,6 @@ class Lateness {
         agreement_.n_equal, count_of(static_cast<std::size_t>(agreement_.n), "instance"), *share, kLeastAgreement);
   }
 
-  const RunTables& run_;
   const StudyOptions& options_;
   const Arrivals& arrivals_;
   const Judged& judged_;

@@ -21,17 +21,14 @@ N_THREAD_RANGES = 8 * 50
 SUM = str(sum(i * i for i in range(N_TASKS)))
 
 
-def run_time_of(sanitizer):
-    """Path of the shared run time, which must be loaded first where the program is not instrumented itself."""
-    return subprocess.run(["g++", f"-print-file-name=lib{sanitizer}.so"], stdout=subprocess.PIPE,
-                          check=True).stdout.decode().strip()
-
-
 def sanitizer_environment():
-    """Python's own allocator and its leaks at exit are not what is tested."""
+    """The sanitizers' run time must be loaded first where the program is not instrumented itself. Python's own allocator
+    and its leaks at exit are not what is tested."""
     if not SANITIZED_AGENT.exists():
         return {}
-    return {"JAXPROF_AGENT": SANITIZED_AGENT, "LD_PRELOAD": f"{run_time_of('asan')}:{run_time_of('ubsan')}",
+    needed = subprocess.run(["ldd", SANITIZED_AGENT], stdout=subprocess.PIPE, check=True).stdout.decode().split()
+    run_time = ":".join(word for word in needed if word.startswith("/") and "san" in Path(word).name)
+    return {"JAXPROF_AGENT": SANITIZED_AGENT, "LD_PRELOAD": run_time,
             "PYTHONMALLOC": "malloc", "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1"}
 
 

@@ -178,7 +178,7 @@ TEST(StepTable, AStepThatNeverEndedLosesThoseAfterIt) {
   test::RunFolder run;
   Stepper recording;
   recording.begin(100, 0);
-  for (std::uint64_t at : {200, 300}) {
+  for (const std::uint64_t at : {200U, 300U}) {
     recording.push(1, 0, 1, "step", at);
     recording.pop(1, 0, 1, at + 50);
   }
@@ -241,7 +241,7 @@ TEST(StepTable, AnEmptyTableHasItsReason) {
   EXPECT_EQ(reason_of(Stepper(0, 1, "none")), "0 reasons") << "the marker says it";
   Stepper modules(0, 1, "xla:jit_step");
   modules.domain(1, "TSL");
-  for (const std::uint64_t at : {100, 200, 300}) {
+  for (const std::uint64_t at : {100U, 200U, 300U}) {
     modules.push(1, 1, 0, at == 300 ? "XlaModule:#hlo_module=jit_f,program_id=1#" : "XlaModule:#hlo_module=jit_g#", at);
     modules.pop(1, 1, 0, at + 10);
   }

@@ -153,6 +153,21 @@ TEST(TaskRecord, SaysWhichMemberIsMissingOrWrong) {
   EXPECT_NE(parse_task_start(json.dump()).error().message.find("99"), std::string::npos);
 }
 
+TEST(TaskRecord, TakesNoNumberThatAnInt64CannotHold) {
+  for (const char* number : {"1e128", "-1e300", "2.5", "18446744073709551615", "-1e19"}) {
+    for (const char* member : {"pid", "restart", "t0_realtime_ns", "version_of_record"}) {
+      nlohmann::json json = nlohmann::json::parse(to_json(full_start()));
+      json[member] = nlohmann::json::parse(number);
+      const auto start = parse_task_start(json.dump());
+      ASSERT_FALSE(start) << member << " " << number;
+      EXPECT_NE(start.error().message.find(member), std::string::npos) << start.error().message;
+    }
+    nlohmann::json json = nlohmann::json::parse(to_json(full_end()));
+    json["processes"][1]["events"] = nlohmann::json::parse(number);
+    EXPECT_FALSE(parse_task_end(json.dump())) << number;
+  }
+}
+
 TEST(TaskRecord, SurvivesEveryTruncation) {
   const std::string start = to_json(full_start());
   const std::string end = to_json(full_end());

@@ -95,7 +95,7 @@ TEST(CriticalPath, IsGaplessInRandomMeetingsOfManyCommunicators) {
   for (int round = 0; round < 200; ++round) {
     std::vector<test::Meeting> meetings;
     for (int i = 0; i < 30; ++i) {
-      const auto at_ns = static_cast<std::int64_t>(100 + 40 * i + random() % 400);
+      const auto at_ns = 100 + 40 * i + static_cast<std::int64_t>(random() % 400);
       test::Meeting meeting;
       meeting.comm = static_cast<std::uint32_t>(random() % 3);
       if (random() % 4 == 0) meeting.coll = runfile::Coll::kBroadcast;

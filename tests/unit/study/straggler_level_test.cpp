@@ -24,7 +24,7 @@ class FindCulprit : public testing::Test {
   const MeetingPlan plan_{.processes = 6, .processes_of_node = 2, .has_devices = true, .comms = {{0, 1, 2, 3, 4, 5}}};
   const runfile::RunTables run_ =
       test::run_of_meetings(plan_, {{.start_ns = {1, 1, 1, 1, 1, 1}, .end_ns = {2, 2, 2, 2, 2, 2}}});
-  const StudyOptions options_;
+  const StudyOptions options_{};
   const Arrivals arrivals_ = find_arrivals(run_, Scope(run_, options_), options_);
   const Subjects lanes_{run_, arrivals_, By::kGpu};
 };
