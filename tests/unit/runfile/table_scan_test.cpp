@@ -1,4 +1,5 @@
-// Rows that several threads decode past HDF5 are those that HDF5 reads, also where the file is not what it should be.
+// Rows that several threads decode past HDF5, in stretches or as whole columns, are those that HDF5 reads, also where
+// the file is not what it should be.
 #include "merge/runfile/table_scan.h"
 
 #include <gmock/gmock.h>
@@ -63,15 +64,31 @@ class TableScanTest : public testing::Test {
     EXPECT_THAT(rows.error().message, testing::StartsWith(path() + ": "));
     return rows.error().message;
   }
+  // The same rows as whole columns, which as many threads read as there are processors.
+  Result<NvtxTable> read() const {
+    const auto reader = RunFileReader::open(path());
+    if (!reader) return tl::unexpected(reader.error());
+    return reader->read_all().map([](RunTables&& run) { return std::move(run.nvtx); });
+  }
+  std::string refusal_of_columns() const {
+    const auto rows = read();
+    return rows ? "no error" : rows.error().message;
+  }
+  static void expect_same(const NvtxTable& rows, const NvtxTable& wanted) {
+    EXPECT_TRUE(rows.start_ns == wanted.start_ns);
+    EXPECT_TRUE(rows.depth == wanted.depth);
+    EXPECT_TRUE(rows.name == wanted.name);
+    EXPECT_TRUE(rows.kind == wanted.kind);
+    EXPECT_TRUE(rows.payload == wanted.payload);
+    EXPECT_TRUE(rows.parent == wanted.parent);
+  }
   void expect_rows(const RunTables& run, unsigned n_threads) const {
     const auto rows = scanned(n_threads);
     ASSERT_TRUE(rows) << rows.error().message;
-    EXPECT_TRUE(rows->start_ns == run.nvtx.start_ns);
-    EXPECT_TRUE(rows->depth == run.nvtx.depth);
-    EXPECT_TRUE(rows->name == run.nvtx.name);
-    EXPECT_TRUE(rows->kind == run.nvtx.kind);
-    EXPECT_TRUE(rows->payload == run.nvtx.payload);
-    EXPECT_TRUE(rows->parent == run.nvtx.parent);
+    expect_same(*rows, run.nvtx);
+    const auto columns = read();
+    ASSERT_TRUE(columns) << columns.error().message;
+    expect_same(*columns, run.nvtx);
   }
   // Puts the column of starts back as `creation` says.
   void rewrite_starts(const RunTables& run, hid_t creation) const {
@@ -144,7 +161,9 @@ TEST_F(TableScanTest, NamesTheChunkThatIsDamaged) {
     const hsize_t row = kChunkRows;
     ASSERT_GE(H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, 0, &row, 5, "nope"), 0);
   }
-  EXPECT_THAT(refusal(), HasSubstr("/events/nvtx/start_ns: the chunk of row 131072: is not a whole zlib stream"));
+  const auto damage = HasSubstr("/events/nvtx/start_ns: the chunk of row 131072: is not a whole zlib stream");
+  EXPECT_THAT(refusal(), damage);
+  EXPECT_THAT(refusal_of_columns(), testing::AllOf(testing::StartsWith(path() + ": "), damage));
 }
 
 TEST_F(TableScanTest, NamesTheRowThatPointsNowhere) {
