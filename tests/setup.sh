@@ -6,7 +6,8 @@
 #
 # Usage: setup.sh [--no-install] [COMPONENT...]       (default: build)
 #        setup.sh --path WHAT       print where it is put: python (with JAX), torch (Python with torch), nccl, cupti, debian11,
-#                                   guest (a kernel and its headers), browser (Python that drives Chromium)
+#                                   guest (a kernel and its headers), browser (Python that drives Chromium),
+#                                   perfetto (Python that reads Perfetto traces)
 #   build   compilers, libraries, CUDA headers, Plotly for the report's figures (tests/requirements-plotly.txt)
 #   slurm   the daemons of slurm/cluster.sh and Open MPI's launcher
 #   jax     a Python environment with JAX and nvtx (tests/requirements.txt)
@@ -14,7 +15,7 @@
 #   nccl    NCCL's library, without its headers (tests/requirements-nccl.txt)
 #   cupti   CUPTI's libraries (tests/requirements-cupti.txt), and CUDA's headers also beside a toolkit
 #   tests   what only tests need: clang's tools, HDF5 tools, Python readers, Chromium and a Python environment that drives
-#           it (tests/requirements-browser.txt)
+#           it (tests/requirements-browser.txt), another that reads Perfetto traces (tests/requirements-perfetto.txt)
 #   chroot  a Debian 11 tree for the tests of the installed programs
 #   guest   QEMU, and a kernel with what its RDMA devices need, for a virtual machine (x86-64)
 #   --no-install   change nothing: print the lines that would install what is missing; exit 1 if there are any
@@ -37,6 +38,7 @@ VENV=$DEPS/venv-$(digest "$HERE/requirements.txt")
 TORCH_VENV=$DEPS/venv-torch-$(digest "$HERE/requirements-torch.txt")
 NCCL=$DEPS/nccl-$(digest "$HERE/requirements-nccl.txt")
 BROWSER_VENV=$DEPS/venv-browser-$(digest "$HERE/requirements-browser.txt")
+PERFETTO_VENV=$DEPS/venv-perfetto-$(digest "$HERE/requirements-perfetto.txt")
 CUPTI=$DEPS/cupti-$(digest "$HERE/requirements-cupti.txt")
 GUEST=$DEPS/guest
 NCCL_VERSION=22809 # NCCL_VERSION_CODE of tests/requirements-nccl.txt
@@ -52,7 +54,7 @@ packages_of() { # COMPONENT
     case $1 in
     build)
         echo g++ lld cmake ninja-build ccache git pkg-config libcli11-dev libexpected-dev libfmt-dev nlohmann-json3-dev \
-            libxxhash-dev libsodium-dev libnl-3-dev libhdf5-dev libaec-dev libdeflate-dev zlib1g-dev libcereal-dev libopenmpi-dev \
+            libxxhash-dev libsodium-dev libnl-3-dev libhdf5-dev libaec-dev libdeflate-dev zlib1g-dev libcereal-dev libprotozero-dev libopenmpi-dev \
             libgtest-dev libgmock-dev libbenchmark-dev
         { cuda_toolkit_headers && has_plotly; } || echo python3-venv
         ;;
@@ -199,6 +201,7 @@ make_venv() { # FOLDER REQUIREMENTS VENV_OPTION...
 }
 make_jax_venv() { make_venv "$VENV" "$HERE/requirements.txt"; }
 make_browser_venv() { make_venv "$BROWSER_VENV" "$HERE/requirements-browser.txt"; }
+make_perfetto_venv() { make_venv "$PERFETTO_VENV" "$HERE/requirements-perfetto.txt" --system-site-packages; }
 make_torch_venv() { make_venv "$TORCH_VENV" "$HERE/requirements-torch.txt" --system-site-packages; }
 
 # ---------------------------------------------------------------- Debian 11
@@ -272,7 +275,8 @@ if [ "${1:-}" = --path ]; then
     debian11) echo "$DEPS/bullseye" ;;
     guest) echo "$GUEST" ;;
     browser) echo "$BROWSER_VENV/bin/python" ;;
-    *) die "--path python, torch, nccl, cupti, debian11, guest or browser" ;;
+    perfetto) echo "$PERFETTO_VENV/bin/python" ;;
+    *) die "--path python, torch, nccl, cupti, debian11, guest, browser or perfetto" ;;
     esac
     exit 0
 fi
@@ -312,6 +316,7 @@ if wants cupti && ! has_cupti; then steps+=(unpack_cupti); fi
 if wants jax && [ ! -e "$VENV/complete" ]; then steps+=(make_jax_venv); fi
 if wants torch && [ ! -e "$TORCH_VENV/complete" ]; then steps+=(make_torch_venv); fi
 if wants tests && [ ! -e "$BROWSER_VENV/complete" ]; then steps+=(make_browser_venv); fi
+if wants tests && [ ! -e "$PERFETTO_VENV/complete" ]; then steps+=(make_perfetto_venv); fi
 if wants nccl && ! has_nccl; then steps+=(unpack_nccl); fi
 if wants chroot && [ ! -d "$DEPS/bullseye" ]; then steps+=(make_debian11); fi
 if wants guest && [ ! -d "$GUEST" ]; then steps+=(unpack_guest_kernel); fi
@@ -322,6 +327,7 @@ if [ $install = 0 ] && [ ${#steps[@]} -gt 0 ]; then
         unpack_cuda_headers) echo "bash $HERE/setup.sh build cupti # pip download -r $HERE/requirements-cuda.txt" ;;
         unpack_plotly) echo "bash $HERE/setup.sh build # pip download -r $HERE/requirements-plotly.txt" ;;
         make_browser_venv) echo "bash $HERE/setup.sh tests # pip install -r $HERE/requirements-browser.txt into $BROWSER_VENV" ;;
+        make_perfetto_venv) echo "bash $HERE/setup.sh tests # pip install -r $HERE/requirements-perfetto.txt into $PERFETTO_VENV" ;;
         unpack_cupti) echo "bash $HERE/setup.sh cupti # pip download -r $HERE/requirements-cupti.txt" ;;
         make_jax_venv) echo "bash $HERE/setup.sh jax # pip install -r $HERE/requirements.txt into $VENV" ;;
         make_torch_venv) echo "bash $HERE/setup.sh torch # pip install -r $HERE/requirements-torch.txt into $TORCH_VENV" ;;
@@ -351,6 +357,7 @@ for step in "${steps[@]}"; do
     unpack_cupti) has_cupti || unpack_cupti ;;
     make_jax_venv) [ -e "$VENV/complete" ] || make_jax_venv ;;
     make_browser_venv) [ -e "$BROWSER_VENV/complete" ] || make_browser_venv ;;
+    make_perfetto_venv) [ -e "$PERFETTO_VENV/complete" ] || make_perfetto_venv ;;
     make_torch_venv) [ -e "$TORCH_VENV/complete" ] || make_torch_venv ;;
     unpack_nccl) has_nccl || unpack_nccl ;;
     make_debian11) [ -d "$DEPS/bullseye" ] || make_debian11 ;;

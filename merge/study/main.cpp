@@ -1,7 +1,9 @@
-// jaxprof-study STUDY RUN.h5: reads the columns that the study needs, computes its table, prints it.
+// jaxprof-study STUDY RUN.h5: reads the columns that the study needs, computes its table, prints it. The word `export`
+// in place of a study is merge/export's.
 #include <fmt/format.h>
 
 #include "agent/base/log.h"
+#include "merge/export/export.h"
 #include "merge/runfile/run_file_reader.h"
 #include "merge/study/options.h"
 #include "merge/study/output.h"
@@ -80,7 +82,10 @@ Status run(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) {
   jaxprof::set_program_name("jaxprof-study");
-  const auto status = jaxprof::study::run({argv + 1, argv + argc});
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  const bool is_export = !arguments.empty() && arguments.front() == "export";
+  const auto status =
+      is_export ? jaxprof::exporting::run({argv + 2, argv + argc}) : jaxprof::study::run(std::move(arguments));
   if (status) return 0;
   jaxprof::say(status.error().message);
   return jaxprof::exit_status(status.error().code);

@@ -5,13 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
-#include <cmath>
-#include <limits>
 
-#include "agent/contract/rank_selection.h"
+#include "merge/study/filter_words.h"
 
 namespace jaxprof::study {
 namespace {
@@ -43,7 +40,7 @@ std::string lower(std::string text) {
 std::string list_of_studies() {
   std::string text = "Studies:\n";
   for (const Study& study : all_studies()) text += fmt::format("  {:<12} {}\n", study.name, study.answers);
-  return text +
+  return text + fmt::format("  {:<12} {}\n", "export", "a trace for Perfetto: jaxprof-study export --help") +
          "\nExit status: 0 done, 1 a finding and --fail-on, 2 usage, 3 run file unreadable, 5 output not written.\n"
          "jaxprof-study STUDY --explain says which options a study takes, and what its numbers mean.";
 }
@@ -79,6 +76,7 @@ Result<const Study*> chosen_study(const std::string& name) {
   if (const Study* study = find_study(name); study != nullptr) return study;
   std::string known;
   for (const Study& study : all_studies()) known += (known.empty() ? "" : ", ") + std::string(study.name);
+  known += ", export";
   if (name.empty()) return usage("no study given; known are " + known);
   return usage("unknown study \"" + name + "\"; known are " + known);
 }
@@ -90,44 +88,6 @@ Result<runfile::Coll> operation(const std::string& text) {
     known += (known.empty() ? "" : ", ") + std::string(word);
   }
   return usage("--op: unknown operation \"" + text + "\"; known are " + known);
-}
-
-// "1.5", "20ms": seconds without a unit. As ns.
-std::optional<std::int64_t> instant(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
-      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
-  double unit_ns = 1e9;
-  for (const auto& [unit, ns] : kUnits) {
-    if (!text.ends_with(unit)) continue;
-    text.remove_suffix(unit.size());
-    unit_ns = ns;
-    break;
-  }
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  const double ns = value * unit_ns;
-  return ns >= 0 && ns < 9e18 ? std::optional(static_cast<std::int64_t>(std::llround(ns))) : std::nullopt;
-}
-
-Result<TimeSpan> time_window(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  const auto wrong = [&text] {
-    return usage("--window: \"" + text + "\" is no T0:T1 with T0 before T1; write 12.5:13 or 100ms:250ms");
-  };
-  if (colon == std::string::npos) return wrong();
-  const auto begin_ns = colon == 0 ? std::int64_t{0} : instant(std::string_view(text).substr(0, colon));
-  const auto end_ns = colon + 1 == text.size() ? std::numeric_limits<std::int64_t>::max()
-                                               : instant(std::string_view(text).substr(colon + 1));
-  if (!begin_ns || !end_ns || *begin_ns >= *end_ns) return wrong();
-  return TimeSpan{*begin_ns, *end_ns};
-}
-
-Status check_list(const char* option, const std::string& list, const char* things, const char* example) {
-  std::size_t fault_offset = 0;
-  if (list.empty() || check_number_list(list.c_str(), &fault_offset)) return {};
-  return usage(std::string(option) + ": not a list of " + things + " from \"" +
-               list.substr(std::min(fault_offset, list.size())) + "\" on; write " + example);
 }
 
 // An option that was given, and the studies that take it.
@@ -197,7 +157,7 @@ Status read_filters(const Words& words, StudyOptions& options) {
     options.segment = segment;
   }
   if (!words.window.empty()) {
-    const auto window = time_window(words.window);
+    const auto window = parse_window(words.window);
     if (!window) return tl::unexpected(window.error());
     options.window = *window;
   }

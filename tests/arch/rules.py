@@ -42,6 +42,7 @@ FENCES = (
     ("MPI", r"mpi(_\w+)?\.h", r"merge/.*|tests/puppets/.*"),
     ("SPANK", r"slurm/\w+\.h", r"slurm/spank/.*"),
     ("CLI11", r"CLI/.*", r"(.*/)?options\.cpp"),
+    ("protozero", r"protozero/.*", r"(merge|tests/unit)/export/.*"),
     ("netlink", r"netlink/.*|linux/(netlink|rtnetlink|genetlink)\.h|rdma/rdma_netlink\.h", r"netsampler/nic/.*"),
     ("libsodium", r"sodium(/.*)?\.h", r"netsampler/clock/.*"),
     # A kernel module's headers are in folders of the same names.
