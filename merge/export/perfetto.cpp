@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "merge/export/call_tracks.h"
+#include "merge/export/counter_tracks.h"
 #include "merge/export/event_names.h"
 #include "merge/export/gpu_tracks.h"
 #include "merge/export/range_tracks.h"
@@ -17,7 +18,7 @@ using namespace runfile;
 
 bool is_wanted(std::string_view path) {
   return study::arrivals_of_gpus_want(path) || study::scope_wants(path) || path.starts_with("/job/") ||
-         path.starts_with("/comms") || path.ends_with("/process_offset");
+         path.starts_with("/comms") || path.starts_with("/counters/") || path.ends_with("/process_offset");
 }
 
 // What was asked for, or what is most worth a look.
@@ -115,17 +116,19 @@ Result<WrittenTrace> write_perfetto(const RunFileReader& reader, const Options& 
   auto file = ByteFile::create(options.perfetto);
   if (!file) return tl::unexpected(file.error());
   Trace trace(*file, run->strings, run->attributes.epoch_unix_ns);
+  std::vector<std::uint64_t> tracks(n_processes, 0);
   for (std::size_t process = 0; process < n_processes; ++process) {
     if (chosen.ranks_and_time.is_wanted[process] == 0) continue;
     const std::int32_t rank = run->processes.rank[process];
-    const std::uint64_t track =
+    tracks[process] =
         trace.add_process(pid_of(process), name_of_process(*run, process), rank < 0 ? pid_of(process) : rank);
     const ExportedProcess exported{*run,    reader,        scope.axis(), chosen.ranks_and_time.of_process[process],
-                                   process, rows[process], trace,        track};
+                                   process, rows[process], trace,        tracks[process]};
     if (auto added = add_process(exported, late, run->collectives.comm.size()); !added) {
       return tl::unexpected(added.error());
     }
   }
+  add_counters(*run, chosen.ranks_and_time, tracks, trace);
   const auto n_bytes = file->publish();
   if (!n_bytes) return tl::unexpected(n_bytes.error());
   std::string words = chosen.ranks_and_time.words + (chosen.why.empty() ? "" : "; " + chosen.why);

@@ -190,6 +190,62 @@ class Slices(Exported):
         self.assertEqual(self.whole.clocks, {6: 0, 1: self.run_file.file.attrs["epoch_unix_ns"]})
 
 
+class Counters(Exported):
+    """Tracks of values are named after their port or GPU and the counter, and lie below its node or process."""
+
+    def tracks(self):
+        return {(self.whole.process(uuid)[1], track.name): (self.whole.values[uuid], track.counter.unit_name)
+                for uuid, track in self.whole.tracks.items() if track.HasField("counter")}
+
+    def subjects(self, group, offset):
+        """(row, middles of its readings, a function that gives a counter's values) of each that was read."""
+        offset, flags = group[offset][:], group["flags"][:]
+        middles = group["time_ns"][:] + group["read_ns"][:] // 2
+        for row, (begin, end) in enumerate(zip(offset[:-1], offset[1:])):
+            keep = [i for i in range(int(begin), int(end)) if not flags[i] & 8]
+            if keep:
+                yield row, middles[keep], flags[keep], keep
+
+    def test_readings_of_gpus_are_those_of_the_file(self):
+        group, devices = self.run_file.file["counters/gpu"], self.run_file.column("job/devices")
+        tracks, n_compared = self.tracks(), 0
+        names = {track.process.pid - 1: track.process.process_name
+                 for track in self.whole.tracks.values() if track.HasField("process")}
+        for row, middles, _, keep in self.subjects(group, "device_offset"):
+            for name, counter in group.items():
+                if counter.attrs.get("kind") != "gauge" or counter.attrs["units"] == "bits":
+                    continue
+                values, scale = counter[:][keep], int(counter.attrs["scale"])
+                expected = [(int(t), float(v) * scale) for t, v in zip(middles, values) if v != NO_ROW]
+                if expected:
+                    key = names[devices["process"][row]], f"GPU {devices['ordinal'][row]} {name}"
+                    self.assertEqual(tracks[key], (expected, counter.attrs["units"]))
+                    n_compared += len(expected)
+        self.assertGreater(n_compared, 100)
+
+    def test_rates_of_ports_are_those_of_the_file(self):
+        nics, nodes = self.run_file.column("job/nics"), self.run_file.column("job/nodes")
+        tracks, n_compared = self.tracks(), 0
+        for driver, group in self.run_file.file["counters/nic"].items():
+            for row, middles, flags, keep in self.subjects(group, "nic_offset"):
+                for name in ("port_xmit_data", "port_rcv_data"):  # in units of 4 bytes
+                    values, scale = group[name][:][keep], int(group[name].attrs["scale"])
+                    read = [i for i, value in enumerate(values) if value != NO_ROW]
+                    expected = [(int(middles[a]), (int(values[b]) - int(values[a])) * scale * 1e9 / int(middles[b] - middles[a]))
+                                for a, b in zip(read, read[1:]) if not flags[b] & 1 and values[b] >= values[a]]
+                    if not any(rate for _, rate in expected):
+                        continue
+                    host = self.run_file.strings[nodes["host"][nics["node"][row]]]
+                    port = self.run_file.strings[nics["full_name"][row]]
+                    values, unit = tracks[f"node {host}", f"{port} {name}"]
+                    self.assertEqual(unit, "bytes/s", driver)
+                    self.assertEqual([t for t, _ in values], [t for t, _ in expected])
+                    for (_, found), (_, rate) in zip(values, expected):
+                        self.assertAlmostEqual(found, rate, delta=1e-6 * max(rate, 1))
+                    n_compared += len(expected)
+        self.assertGreater(n_compared, 100)
+
+
 class Choosing(Exported):
     def test_by_default_the_step_with_most_wait_and_those_around_it(self):
         waits = [sum(step["wait_ns"]) for step in self.made.steps]
