@@ -124,7 +124,8 @@ class CallTracks {
 
   template <typename E>
   void add_word(NoteName name, E value, Notes& notes) {
-    if (value != E::kMissing) notes.add_text(name, process_.trace.text(word(value)));
+    if (static_cast<std::size_t>(value) < EnumWords<E>::words.size())
+      notes.add_text(name, process_.trace.text(word(value)));
   }
 
   Slice slice_of(const Call& call, Category category, StepWalk& steps) {

@@ -14,6 +14,10 @@ tl::unexpected<Error> usage(std::string message) {
   return fail(ErrorCode::kUsage, std::move(message));
 }
 
+bool has_time_of(const Options& options) {
+  return !options.filters.steps.empty() || options.filters.segment || options.filters.window;
+}
+
 struct Words {
   std::string window, segment;
 };
@@ -23,6 +27,8 @@ void declare(CLI::App& app, Options& options, Words& words) {
   app.add_option("--perfetto", options.perfetto,
                  "write a trace for https://ui.perfetto.dev to this file, which may exist")
       ->option_text("FILE");
+  app.add_option("--csv", options.csv, "write every table of events of the whole run as a CSV file into this folder")
+      ->option_text("DIR");
   app.add_option("--ranks", options.filters.ranks, "trace: only these ranks: 0,8-15,0-1023:128")->option_text("LIST");
   app.add_option("--steps", options.filters.steps,
                  "trace: only these steps, by number: 200-240; without this and the next three the step with most wait "
@@ -43,7 +49,8 @@ void declare(CLI::App& app, Options& options, Words& words) {
 Status check(const Words& words, Options& options) {
   study::StudyOptions& filters = options.filters;
   if (options.run_file.empty()) return usage("no run file given; jaxprof-study export RUN.h5 --perfetto FILE");
-  if (options.perfetto.empty()) return usage("nothing to write; give --perfetto FILE");
+  if (options.perfetto.empty() && options.csv.empty())
+    return usage("nothing to write; give --perfetto FILE or --csv DIR");
   if (options.perfetto == options.run_file) {
     return usage("--perfetto: \"" + options.perfetto + "\" is the run file itself");
   }
@@ -59,8 +66,12 @@ Status check(const Words& words, Options& options) {
     if (!window) return tl::unexpected(window.error());
     filters.window = *window;
   }
-  const bool has_time = !filters.steps.empty() || filters.segment || filters.window;
-  if (options.is_whole && has_time) return usage("--whole-run contradicts --steps, --window and --segment");
+  const bool has_choice = has_time_of(options) || options.is_whole || !filters.ranks.empty();
+  if (options.perfetto.empty() && has_choice) {
+    return usage(
+        "--ranks, --steps, --window, --segment and --whole-run are of --perfetto; --csv writes all of the run");
+  }
+  if (options.is_whole && has_time_of(options)) return usage("--whole-run contradicts --steps, --window and --segment");
   return {};
 }
 

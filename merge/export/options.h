@@ -16,6 +16,7 @@ inline constexpr std::uint64_t kMostSlices = 10'000'000;
 struct Options {
   std::string run_file;
   std::string perfetto;         // the trace; "": none
+  std::string csv;              // folder of tables; "": none
   study::StudyOptions filters;  // of the trace: ranks, steps, segment, window
   bool is_whole = false;        // --whole-run
   std::uint64_t max_slices = kMostSlices;

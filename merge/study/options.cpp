@@ -40,7 +40,8 @@ std::string lower(std::string text) {
 std::string list_of_studies() {
   std::string text = "Studies:\n";
   for (const Study& study : all_studies()) text += fmt::format("  {:<12} {}\n", study.name, study.answers);
-  return text + fmt::format("  {:<12} {}\n", "export", "a trace for Perfetto: jaxprof-study export --help") +
+  return text +
+         fmt::format("  {:<12} {}\n", "export", "a trace for Perfetto, tables as CSV: jaxprof-study export --help") +
          "\nExit status: 0 done, 1 a finding and --fail-on, 2 usage, 3 run file unreadable, 5 output not written.\n"
          "jaxprof-study STUDY --explain says which options a study takes, and what its numbers mean.";
 }

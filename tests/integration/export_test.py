@@ -6,6 +6,7 @@ over the network when it is first used.
 """
 
 import collections
+import csv
 import os
 import signal
 import subprocess
@@ -296,7 +297,7 @@ class Names(Exported):
             copy.write(source.read())
         with h5py.File(path, "r+") as file:
             ids = sorted(set(file["events/kernels/name"][:]))[:len(names)]
-            names = names[:len(ids)]
+            self.assertEqual(len(ids), len(names))
             for number, name in zip(ids, names):
                 file["strings/value"][number] = name
         written = export(path, "--perfetto", "names.pftrace", "--whole-run")
@@ -304,6 +305,71 @@ class Names(Exported):
         found = {s.name for s in Trace("names.pftrace").of("kernel")}
         expected = {name.decode(errors="replace") if isinstance(name, bytes) else name for name in names}
         self.assertLessEqual(expected, found)
+
+
+class Csv(Exported):
+    """Every value of every table, as Python's csv module and h5py read it."""
+
+    def tables(self, path, folder):
+        written = export(path, "--csv", folder)
+        self.assertEqual(written.status, 0, written)
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), newline="", encoding="utf-8") as file:
+                rows = list(csv.reader(file))
+            group = h5py.File(path)[f"events/{name[:-4]}" if f"events/{name[:-4]}" in h5py.File(path) else name[:-4]]
+            yield name[:-4], group, rows[0], rows[1:]
+
+    def expected(self, dataset, strings):
+        words = h5py.check_enum_dtype(dataset.dtype)
+        values, missing, units = dataset[:].tolist(), dataset.attrs["missing_value"], dataset.attrs["units"]
+        if words:
+            words = {v: k for k, v in words.items()}
+            return ["" if words[v] == "missing_value" else words[v] for v in values]
+        if units == "index of /strings/value":
+            return [strings[v] for v in values]
+        if units == "bits":
+            return [str(v) for v in values]
+        return ["" if v == missing or v != v else v for v in values]
+
+    def compare(self, path, folder):
+        strings = [text.decode(errors="replace") for text in h5py.File(path)["strings/value"][:]]
+        seen = {}
+        for name, group, header, rows in self.tables(path, folder):
+            seen[name] = len(rows)
+            self.assertEqual([row[0] for row in rows], [str(i) for i in range(len(rows))])
+            by_name = dict(zip(header, zip(*rows))) if rows else {}
+            columns = [key for key in group if not key.endswith("_offset") and key != "event_row"]
+            for column in columns:
+                units = group[column].attrs["units"]
+                key = column if column in header else f"{column}_{units}"
+                self.assertIn(key, header)
+                if not rows:
+                    continue
+                for found, value in zip(by_name[key], self.expected(group[column], strings), strict=True):
+                    if isinstance(value, str) or value == "":
+                        self.assertEqual(found, value, f"{name} {key}")
+                    else:
+                        self.assertEqual(type(value)(found), value, f"{name} {key}")
+            if "process_offset" in group and rows and name != "steps":
+                offset = group["process_offset"][:]
+                self.assertEqual([int(p) for p in by_name["process"]],
+                                 [p for p in range(len(offset) - 1) for _ in range(offset[p], offset[p + 1])])
+        return seen
+
+    def test_every_value_is_that_of_the_file(self):
+        seen = self.compare(self.path, "tables")
+        self.assertEqual(set(seen), {"nvtx", "nccl", "kernels", "memops", "api", "overhead", "graphs", "syncs",
+                                     "cuda_events", "nccl_work", "steps", "collectives", "transfers"})
+        self.assertGreater(seen["kernels"], 1000)
+
+    def test_any_name_is_right(self):
+        with open(self.path, "rb") as source, open("csv_names.h5", "wb") as copy:
+            copy.write(source.read())
+        names = ['say "hi", you', "<script>alert(1)</script>", "two\nlines\r\n", "x" * 60_000, b"\xff\xfe broken"]
+        with h5py.File("csv_names.h5", "r+") as file:
+            for number, name in zip(sorted(set(file["events/kernels/name"][:])), names):
+                file["strings/value"][number] = name
+        self.compare("csv_names.h5", "csv_names")
 
 
 class Ends(Exported):

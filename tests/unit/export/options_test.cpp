@@ -30,6 +30,7 @@ TEST(ExportOptions, TakesWhatIsToBeInTheTrace) {
 
 TEST(ExportOptions, SaysWhatIsWrong) {
   EXPECT_THAT(refusal({"run.h5"}), HasSubstr("nothing to write"));
+  EXPECT_THAT(refusal({"run.h5", "--csv", "d", "--ranks", "1"}), HasSubstr("are of --perfetto"));
   EXPECT_THAT(refusal({"--perfetto", "x"}), HasSubstr("no run file given"));
   EXPECT_THAT(refusal({"run.h5", "--perfetto", "run.h5"}), HasSubstr("is the run file itself"));
   EXPECT_THAT(refusal({"run.h5", "--perfetto", "x", "--ranks", "a"}), HasSubstr("--ranks: not a list of ranks"));
