@@ -2,7 +2,7 @@
 # demo.sh - from nothing to a profile on the terminal: a two-node Slurm job is profiled, merged and summarised.
 #
 # Sets up, builds, starts a Slurm cluster of its own on this machine (cluster.sh), runs a job of four ranks on two nodes
-# under jaxprof-exec, merges what they wrote into DIR/run.h5 and prints the studies.  Needs root on Debian 12 and no GPU:
+# under jaxprof-exec, merges what they wrote into DIR/run.h5, prints the studies and puts a page of all of them beside it.  Needs root on Debian 12 and no GPU:
 # the puppet's kernels run under the tests' own CUDA driver, and CUPTI's double tells of them.
 # It prints each command as a user would type it, and stops what it started, also on Ctrl-C.
 #
@@ -107,7 +107,7 @@ show() {
 }
 cd "$OUT"
 # What an earlier demo left here; jaxprof itself never replaces a file of another run unasked.
-rm -rf profile run.h5
+rm -rf profile run.h5 report.html
 if [ $job = puppet ]; then
     # It marks its steps with NVTX ranges "step" in a domain of its own; training marks them as jaxprof expects by default.
     # The last rank is late at every call, by more than the clocks of two nodes may be apart.
@@ -136,4 +136,5 @@ show "$BIN/jaxprof-study" spread run.h5
 show "$BIN/jaxprof-study" stragglers run.h5
 show "$BIN/jaxprof-study" breakdown run.h5
 show "$BIN/jaxprof-study" clock run.h5
-say "done: $OUT/run.h5"
+show "$BIN/jaxprof-study" report run.h5 -o report.html
+say "done: $OUT/run.h5, and to look at: $OUT/report.html"

@@ -43,7 +43,8 @@ std::optional<double> Growth::mean_per_s() const {
   return total / (time_ns / 1e9);
 }
 
-Growth grow(const CounterTable& table, const CounterColumn& column, std::uint64_t first, std::uint64_t last) {
+Growth grow(const CounterTable& table, const CounterColumn& column, std::uint64_t first, std::uint64_t last,
+            std::vector<GrowthSpan>* spans) {
   Growth growth;
   std::uint64_t previous = kNoSample;
   double previous_ns = 0;
@@ -65,6 +66,7 @@ Growth grow(const CounterTable& table, const CounterColumn& column, std::uint64_
       growth.total += amount;
       growth.time_ns += now_ns - previous_ns;
       growth.per_s.push_back(whole_number(amount * 1e9 / (now_ns - previous_ns)));
+      if (spans != nullptr) spans->push_back({previous_ns, now_ns, amount});
     } else if (!steps && previous != kNoSample && column.kind != CounterKind::kGauge && !growth.is_saturated) {
       ++growth.resets;
     }

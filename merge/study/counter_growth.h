@@ -35,7 +35,13 @@ struct Growth {
 
 // Rows [first, last) of `table`. A row with the flag stale holds no reading and is passed over; no interval reaches
 // over a row with the flag reset.
+// `spans` gets the intervals of that growth besides, by time.
+struct GrowthSpan {
+  double begin_ns = 0;  // middle of the reading before, on the run's axis
+  double end_ns = 0;
+  double amount = 0;  // in the column's unit
+};
 Growth grow(const runfile::CounterTable& table, const runfile::CounterColumn& column, std::uint64_t first,
-            std::uint64_t last);
+            std::uint64_t last, std::vector<GrowthSpan>* spans = nullptr);
 
 }  // namespace jaxprof::study

@@ -1,31 +1,23 @@
-// jaxprof-study STUDY RUN.h5: reads the columns that the study needs, computes its table, prints it. The word `export`
-// in place of a study is merge/export's.
+// jaxprof-study STUDY RUN.h5: reads the columns that the study needs, computes its table, prints it. The words `report`
+// and `export` in place of a study are merge/report's and merge/export's.
 #include <fmt/format.h>
 
 #include "agent/base/log.h"
 #include "merge/export/export.h"
+#include "merge/report/report.h"
 #include "merge/runfile/run_file_reader.h"
+#include "merge/study/answer.h"
 #include "merge/study/options.h"
 #include "merge/study/output.h"
 #include "merge/study/save.h"
-#include "merge/study/scope.h"
 
 namespace jaxprof::study {
 namespace {
 
-// Open, read what the study needs, compute.
 Result<Table> answer_of_one(const Options& options) {
-  const Study& study = *options.study;
   const auto reader = runfile::RunFileReader::open(options.run_files.front());
   if (!reader) return tl::unexpected(reader.error());
-  const auto run = reader->read(study.is_wanted);
-  if (!run) return tl::unexpected(run.error());
-  if (const auto known = check_ranks(*run, options.filters); !known) return tl::unexpected(known.error());
-  if ((study.takes & kTakesTime) != 0) {
-    if (const auto known = check_scope(*run, options.filters); !known) return tl::unexpected(known.error());
-  }
-  if (study.stream != nullptr) return study.stream({*run, *reader}, options.filters);
-  return study.compute(*run, options.filters);
+  return answer(*options.study, *reader, options.filters);
 }
 
 void add_parameters(const Options& options, Table& table) {
@@ -83,9 +75,15 @@ Status run(std::vector<std::string> arguments) {
 int main(int argc, char** argv) {
   jaxprof::set_program_name("jaxprof-study");
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  const bool is_export = !arguments.empty() && arguments.front() == "export";
-  const auto status =
-      is_export ? jaxprof::exporting::run({argv + 2, argv + argc}) : jaxprof::study::run(std::move(arguments));
+  const std::string word = arguments.empty() ? std::string() : arguments.front();
+  jaxprof::Status status;
+  if (word == "report") {
+    status = jaxprof::report::run({argv + 2, argv + argc});
+  } else if (word == "export") {
+    status = jaxprof::exporting::run({argv + 2, argv + argc});
+  } else {
+    status = jaxprof::study::run(std::move(arguments));
+  }
   if (status) return 0;
   jaxprof::say(status.error().message);
   return jaxprof::exit_status(status.error().code);

@@ -41,6 +41,7 @@ std::string list_of_studies() {
   std::string text = "Studies:\n";
   for (const Study& study : all_studies()) text += fmt::format("  {:<12} {}\n", study.name, study.answers);
   return text +
+         fmt::format("  {:<12} {}\n", "report", "all of them as one page to look at: jaxprof-study report --help") +
          fmt::format("  {:<12} {}\n", "export", "a trace for Perfetto, tables as CSV: jaxprof-study export --help") +
          "\nExit status: 0 done, 1 a finding and --fail-on, 2 usage, 3 run file unreadable, 5 output not written.\n"
          "jaxprof-study STUDY --explain says which options a study takes, and what its numbers mean.";
@@ -77,7 +78,7 @@ Result<const Study*> chosen_study(const std::string& name) {
   if (const Study* study = find_study(name); study != nullptr) return study;
   std::string known;
   for (const Study& study : all_studies()) known += (known.empty() ? "" : ", ") + std::string(study.name);
-  known += ", export";
+  known += ", report, export";
   if (name.empty()) return usage("no study given; known are " + known);
   return usage("unknown study \"" + name + "\"; known are " + known);
 }

@@ -43,6 +43,8 @@ FENCES = (
     ("SPANK", r"slurm/\w+\.h", r"slurm/spank/.*"),
     ("CLI11", r"CLI/.*", r"(.*/)?options\.cpp"),
     ("protozero", r"protozero/.*", r"(merge|tests/unit)/export/.*"),
+    # Studies know of no page; their program does.
+    ("the report", r"merge/report/.*", r"merge/report/.*|merge/study/main\.cpp|tests/.*"),
     ("netlink", r"netlink/.*|linux/(netlink|rtnetlink|genetlink)\.h|rdma/rdma_netlink\.h", r"netsampler/nic/.*"),
     ("libsodium", r"sodium(/.*)?\.h", r"netsampler/clock/.*"),
     # A kernel module's headers are in folders of the same names.

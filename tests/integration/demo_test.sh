@@ -23,6 +23,9 @@ else
     /usr/bin/python3 "$ROOT/tests/integration/check_demo_file.py" "$out/run.h5" puppet
     "$ROOT/build/release/bin/jaxprof-study" stragglers "$out/run.h5" | grep -E '^verdict +[a-z]'
 fi
+# Full of figures: without Plotly a page is small.
+[ "$(stat -c %s "$out/report.html")" -gt 4000000 ] || { echo "$out/report.html has no figures" && exit 1; }
+grep -q '<script type="application/json" id="data">{"facts"' "$out/report.html"
 took=$((SECONDS - began))
 echo "took $took s of $LIMIT_SECONDS"
 [ "$took" -le "$LIMIT_SECONDS" ]
