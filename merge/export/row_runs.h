@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -39,8 +40,12 @@ inline bool is_start_column(std::string_view path) {
 template <typename Table>
 Result<std::uint64_t> first_row_from(const runfile::RunFileReader& reader, RowRun rows, std::int64_t t_ns) {
   Table table;
-  while (rows.end - rows.begin > runfile::kChunkRows) {
-    const std::uint64_t middle = rows.begin + (rows.end - rows.begin) / 2;
+  if (t_ns == std::numeric_limits<std::int64_t>::max()) return rows.end;
+  // Halved at the borders of chunks: each look inflates one.
+  while (rows.begin / runfile::kChunkRows != (std::max(rows.end, std::uint64_t{1}) - 1) / runfile::kChunkRows) {
+    const std::uint64_t half = rows.begin + (rows.end - rows.begin) / 2;
+    const std::uint64_t border = half / runfile::kChunkRows * runfile::kChunkRows;
+    const std::uint64_t middle = border > rows.begin ? border : border + runfile::kChunkRows;
     if (auto read = reader.read_rows(table, middle, 1, is_start_column); !read) return tl::unexpected(read.error());
     if (table.start_ns.front() < t_ns) {
       rows.begin = middle + 1;

@@ -2,6 +2,8 @@
 #include "merge/export/trace.h"
 
 #include <bit>
+#include <protozero/basic_pbf_builder.hpp>
+#include <protozero/buffer_fixed.hpp>
 #include <protozero/pbf_builder.hpp>
 
 #include "merge/export/perfetto_fields.h"
@@ -14,6 +16,12 @@ constexpr std::uint32_t kSequence = 1;
 
 template <typename Field>
 using Message = protozero::pbf_builder<Field>;
+
+// Events are many and small: they are built on the stack, where nothing has to grow.
+constexpr std::size_t kMostEventBytes = 2048;  // 24 notes of at most 15 bytes, and the rest
+using StackBuffer = protozero::fixed_size_buffer_adaptor;
+template <typename Field>
+using StackMessage = protozero::basic_pbf_builder<StackBuffer, Field>;
 
 // A packet of the one sequence there is.
 Message<TracePacketField> add_packet(Message<TraceField>& trace, std::uint32_t sequence_flags) {
@@ -29,8 +37,8 @@ void add_clock(Message<ClockSnapshotField>& snapshot, std::uint32_t id, std::uin
   clock.add_uint64(ClockField::kTimestamp, t_ns);
 }
 
-void add_note(Message<TrackEventField>& event, const Note& note) {
-  Message<DebugAnnotationField> annotation{event, TrackEventField::kDebugAnnotations};
+void add_note(StackMessage<TrackEventField>& event, const Note& note) {
+  StackMessage<DebugAnnotationField> annotation{event, TrackEventField::kDebugAnnotations};
   annotation.add_uint64(DebugAnnotationField::kNameIid, static_cast<std::uint64_t>(note.name) + 1);
   switch (note.type) {
     case Note::Type::kUnsigned:
@@ -116,54 +124,52 @@ std::uint64_t Trace::add_track(const TrackPlan& plan) {
   return n_tracks_;
 }
 
-void Trace::write_event(std::int32_t type, std::uint64_t track, const Slice& slice) {
+// A packet with one event; `fill` gives it what it has besides its type and track.
+template <typename Fill>
+void Trace::write_event(std::int32_t type, std::uint64_t track, std::int64_t t_ns, const Fill& fill) {
+  std::array<char, kMostEventBytes> memory;
+  StackBuffer bytes{memory};
   {
-    Message<TraceField> trace{file_->buffer()};
-    Message<TracePacketField> packet = add_packet(trace, kNeedsIncrementalState);
-    packet.add_uint64(TracePacketField::kTimestamp, static_cast<std::uint64_t>(slice.start_ns));
-    Message<TrackEventField> event{packet, TracePacketField::kTrackEvent};
+    StackMessage<TraceField> trace{bytes};
+    StackMessage<TracePacketField> packet{trace, TraceField::kPacket};
+    packet.add_uint64(TracePacketField::kTimestamp, static_cast<std::uint64_t>(t_ns));
+    packet.add_uint32(TracePacketField::kTrustedPacketSequenceId, kSequence);
+    packet.add_uint32(TracePacketField::kSequenceFlags, kNeedsIncrementalState);
+    StackMessage<TrackEventField> event{packet, TracePacketField::kTrackEvent};
     event.add_enum(TrackEventField::kType, type);
     event.add_uint64(TrackEventField::kTrackUuid, track);
+    fill(event);
+  }
+  file_->buffer().append(bytes.data(), bytes.size());
+  file_->flush_if_full();
+}
+
+void Trace::write_slice(std::int32_t type, std::uint64_t track, const Slice& slice) {
+  write_event(type, track, slice.start_ns, [&slice](StackMessage<TrackEventField>& event) {
     event.add_uint64(TrackEventField::kNameIid, slice.name);
     event.add_uint64(TrackEventField::kCategoryIids, static_cast<std::uint64_t>(slice.category) + 1);
     if (slice.flow != 0) event.add_fixed64(TrackEventField::kFlowIds, slice.flow);
     for (const Note& note : slice.notes.all()) add_note(event, note);
-  }
-  file_->flush_if_full();
+  });
 }
 
 void Trace::begin(std::uint64_t track, const Slice& slice) {
   ++n_slices_;
-  write_event(kSliceBegin, track, slice);
+  write_slice(kSliceBegin, track, slice);
 }
 
 void Trace::instant(std::uint64_t track, const Slice& mark) {
-  write_event(kInstant, track, mark);
+  write_slice(kInstant, track, mark);
 }
 
 void Trace::end(std::uint64_t track, std::int64_t t_ns) {
-  {
-    Message<TraceField> trace{file_->buffer()};
-    Message<TracePacketField> packet = add_packet(trace, kNeedsIncrementalState);
-    packet.add_uint64(TracePacketField::kTimestamp, static_cast<std::uint64_t>(t_ns));
-    Message<TrackEventField> event{packet, TracePacketField::kTrackEvent};
-    event.add_enum(TrackEventField::kType, kSliceEnd);
-    event.add_uint64(TrackEventField::kTrackUuid, track);
-  }
-  file_->flush_if_full();
+  write_event(kSliceEnd, track, t_ns, [](StackMessage<TrackEventField>&) {});
 }
 
 void Trace::value(std::uint64_t track, std::int64_t t_ns, double value) {
-  {
-    Message<TraceField> trace{file_->buffer()};
-    Message<TracePacketField> packet = add_packet(trace, kNeedsIncrementalState);
-    packet.add_uint64(TracePacketField::kTimestamp, static_cast<std::uint64_t>(t_ns));
-    Message<TrackEventField> event{packet, TracePacketField::kTrackEvent};
-    event.add_enum(TrackEventField::kType, kCounter);
-    event.add_uint64(TrackEventField::kTrackUuid, track);
+  write_event(kCounter, track, t_ns, [value](StackMessage<TrackEventField>& event) {
     event.add_double(TrackEventField::kDoubleCounterValue, value);
-  }
-  file_->flush_if_full();
+  });
 }
 
 std::uint64_t Trace::name(runfile::StringId id) {

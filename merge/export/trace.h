@@ -3,6 +3,7 @@
 // axis: declared as BOOTTIME, which is what viewers take packets without a clock for, 0 at the run's epoch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -61,7 +62,9 @@ class Trace {
  private:
   void write_head(std::int64_t epoch_unix_ns);
   void write_interned(int field, std::uint64_t number, std::string_view text);
-  void write_event(std::int32_t type, std::uint64_t track, const Slice& slice);
+  template <typename Fill>
+  void write_event(std::int32_t type, std::uint64_t track, std::int64_t t_ns, const Fill& fill);
+  void write_slice(std::int32_t type, std::uint64_t track, const Slice& slice);
 
   ByteFile* file_;
   const runfile::StringTable* strings_;

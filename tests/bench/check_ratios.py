@@ -55,8 +55,8 @@ def main():
         print("skipped: cupti_bench, which was not built without CUPTI's headers; run: bash tests/setup.sh cupti")
         records = [record for record in records if record[0] != "cupti_bench"]
     if not importlib.util.find_spec("h5py") and "h5py" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
-        print("skipped: reader_bench, summary_bench, study_bench and merge_scale_bench, since there is no h5py; run: bash tests/setup.sh tests")
-        records = [record for record in records if record[0] not in ("reader_bench", "summary_bench", "study_bench", "merge_scale_bench")]
+        print("skipped: reader_bench, summary_bench, study_bench, export_bench and merge_scale_bench, since there is no h5py; run: bash tests/setup.sh tests")
+        records = [record for record in records if record[0] not in ("reader_bench", "summary_bench", "study_bench", "export_bench", "merge_scale_bench")]
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         commands = {"annotate_bench": [sys.executable, here / "annotate_bench.py", python, binaries / "jaxprof-exec", folder],
@@ -72,6 +72,7 @@ def main():
                                       libraries / "libjaxprof-agent.so", folder],
                     "merge_scale_bench": [sys.executable, here / "merge_scale_bench.py", binaries, folder, "small"],
                     "summary_bench": [sys.executable, here / "summary_bench.py", binaries, folder],
+                    "export_bench": [sys.executable, here / "export_bench.py", binaries, folder],
                     "study_bench": [sys.executable, here / "study_bench.py", binaries, folder],
                     "reader_bench": [sys.executable, here / "reader_bench.py", "2000000", folder],
                     # A tenth of the records fits into memory.
