@@ -108,11 +108,11 @@ std::vector<Figure> draw_figures(const runfile::RunFileReader& reader, const std
                "line rate of all network ports of a node together, where known."));
   figures.push_back(std::move(observed.steps));
   figures.push_back(std::move(observed.course));
-  figures.push_back(
-      of_table("F6", "Fault by rank and cause", table_of(answers, "stragglers"),
-               "What others waited for a rank by its own doing, split in proportion to what its own time was longer "
-               "than its peers' in: kernels, idle for the host, copies, the rest; without a split where the cause "
-               "is not known. Line: what each rank would have if all were alike, 1/n of the sum."));
+  figures.push_back(of_table(
+      "F6", "Fault by rank and cause", table_of(answers, "stragglers"),
+      "What others waited for a rank by its own doing, split by cause in the proportion in which its own time "
+      "exceeded its peers': slow kernels, idle for the host, copies, the rest; not split where the cause is not "
+      "known. Line: what each rank would have if all were alike, 1/n of the sum."));
   figures.push_back(std::move(observed.ports));
   figures.push_back(util_figure(table_of(answers, "utilmap")));
   figures.push_back(of_table("F9", "What GPUs did with their time", table_of(answers, "breakdown"),

@@ -41,7 +41,7 @@ function addChoice(card, label, names, draw) {
   draw(place, 0);
 }
 
-// Rank by step or time, one layer at a time.
+// Names of rows, each once.
 function uniqueLabels(map) {
   const seen = new Map();
   return map.row_labels.map((label, i) => {
@@ -107,8 +107,10 @@ function mapCsv(map) {
 
 function drawMap(figure, card) {
   const map = figure.map;
-  addChoice(card, "show", map.layers.map((layer) => layer.heading), (place, chosen) =>
-    addPlot(place, [mapTrace(map, map.layers[chosen])], mapLayout(map, map.layers[chosen])));
+  // One of zeros alone is not what is looked at first.
+  const layers = map.layers.slice().sort((a, b) => (farthest(b.rows) > 0) - (farthest(a.rows) > 0));
+  addChoice(card, "show", layers.map((layer) => layer.heading), (place, chosen) =>
+    addPlot(place, [mapTrace(map, layers[chosen])], mapLayout(map, layers[chosen])));
   return [[figure.id + ".csv", () => mapCsv(map)]];
 }
 

@@ -57,6 +57,9 @@ def main():
     if not importlib.util.find_spec("h5py") and "h5py" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
         print("skipped: reader_bench, summary_bench, study_bench, export_bench and merge_scale_bench, since there is no h5py; run: bash tests/setup.sh tests")
         records = [record for record in records if record[0] not in ("reader_bench", "summary_bench", "study_bench", "export_bench", "merge_scale_bench")]
+    if not pathlib.Path("/usr/bin/chromium").exists() and "chromium" not in os.environ.get("JAXPROF_REQUIRE", "").split(","):
+        print("skipped: report_bench, since there is no Chromium; run: bash tests/setup.sh tests")
+        records = [record for record in records if record[0] != "report_bench"]
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         commands = {"annotate_bench": [sys.executable, here / "annotate_bench.py", python, binaries / "jaxprof-exec", folder],
@@ -74,6 +77,7 @@ def main():
                     "summary_bench": [sys.executable, here / "summary_bench.py", binaries, folder],
                     "export_bench": [sys.executable, here / "export_bench.py", binaries, folder],
                     "study_bench": [sys.executable, here / "study_bench.py", binaries, folder],
+                    "report_bench": [sys.executable, here / "report_bench.py", binaries, folder],
                     "reader_bench": [sys.executable, here / "reader_bench.py", "2000000", folder],
                     # A tenth of the records fits into memory.
                     "match_bench": [binaries / "match_bench", "1000000", folder, "16"],
