@@ -21,7 +21,7 @@ cd "$ROOT" || exit 1
 # A cache of compilations serves every clone of the tree: paths below it count as relative, the folder does not count.
 export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$ROOT
 has_chosen=${JAXPROF_REQUIRE+yes}
-export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,hydra,jax,torch,nccl,cupti,chroot,h5py,pandas,hdf5-tools,netns,nft,perfetto,chromium}
+export JAXPROF_REQUIRE=${JAXPROF_REQUIRE-slurm,mpi,hydra,jax,torch,nccl,cupti,chroot,h5py,pandas,hdf5-tools,netns,nft,perfetto,notebook,chromium}
 FUZZ_SECONDS=8
 FULL_FUZZ_SECONDS=120
 

@@ -7,7 +7,8 @@
 # Usage: setup.sh [--no-install] [COMPONENT...]       (default: build)
 #        setup.sh --path WHAT       print where it is put: python (with JAX), torch (Python with torch), nccl, cupti, debian11,
 #                                   guest (a kernel and its headers), browser (Python that drives Chromium),
-#                                   perfetto (Python that reads Perfetto traces)
+#                                   perfetto (Python that reads Perfetto traces),
+#                                   notebook (Python that runs merge/python/analysis.ipynb)
 #   build   compilers, libraries, CUDA headers, Plotly for the report's figures (tests/requirements-plotly.txt)
 #   slurm   the daemons of slurm/cluster.sh and Open MPI's launcher
 #   jax     a Python environment with JAX and nvtx (tests/requirements.txt)
@@ -15,7 +16,8 @@
 #   nccl    NCCL's library, without its headers (tests/requirements-nccl.txt)
 #   cupti   CUPTI's libraries (tests/requirements-cupti.txt), and CUDA's headers also beside a toolkit
 #   tests   what only tests need: clang's tools, HDF5 tools, Python readers, Chromium and a Python environment that drives
-#           it (tests/requirements-browser.txt), another that reads Perfetto traces (tests/requirements-perfetto.txt)
+#           it (tests/requirements-browser.txt), others that read Perfetto traces (tests/requirements-perfetto.txt)
+#           and run the notebook (merge/python/install.sh)
 #   chroot  a Debian 11 tree for the tests of the installed programs
 #   guest   QEMU, and a kernel with what its RDMA devices need, for a virtual machine (x86-64)
 #   --no-install   change nothing: print the lines that would install what is missing; exit 1 if there are any
@@ -38,6 +40,7 @@ VENV=$DEPS/venv-$(digest "$HERE/requirements.txt")
 TORCH_VENV=$DEPS/venv-torch-$(digest "$HERE/requirements-torch.txt")
 NCCL=$DEPS/nccl-$(digest "$HERE/requirements-nccl.txt")
 BROWSER_VENV=$DEPS/venv-browser-$(digest "$HERE/requirements-browser.txt")
+NOTEBOOK_VENV=$DEPS/venv-notebook-$(digest "$HERE/../merge/python/requirements.txt")
 PERFETTO_VENV=$DEPS/venv-perfetto-$(digest "$HERE/requirements-perfetto.txt")
 CUPTI=$DEPS/cupti-$(digest "$HERE/requirements-cupti.txt")
 GUEST=$DEPS/guest
@@ -202,6 +205,10 @@ make_venv() { # FOLDER REQUIREMENTS VENV_OPTION...
 make_jax_venv() { make_venv "$VENV" "$HERE/requirements.txt"; }
 make_browser_venv() { make_venv "$BROWSER_VENV" "$HERE/requirements-browser.txt"; }
 make_perfetto_venv() { make_venv "$PERFETTO_VENV" "$HERE/requirements-perfetto.txt" --system-site-packages; }
+make_notebook_venv() {
+    say "making the Python environment $NOTEBOOK_VENV"
+    PYTHON=$PYTHON bash "$HERE/../merge/python/install.sh" "$NOTEBOOK_VENV" || die "merge/python/install.sh failed"
+}
 make_torch_venv() { make_venv "$TORCH_VENV" "$HERE/requirements-torch.txt" --system-site-packages; }
 
 # ---------------------------------------------------------------- Debian 11
@@ -276,7 +283,8 @@ if [ "${1:-}" = --path ]; then
     guest) echo "$GUEST" ;;
     browser) echo "$BROWSER_VENV/bin/python" ;;
     perfetto) echo "$PERFETTO_VENV/bin/python" ;;
-    *) die "--path python, torch, nccl, cupti, debian11, guest, browser or perfetto" ;;
+    notebook) echo "$NOTEBOOK_VENV/bin/python" ;;
+    *) die "--path python, torch, nccl, cupti, debian11, guest, browser, perfetto or notebook" ;;
     esac
     exit 0
 fi
@@ -317,6 +325,7 @@ if wants jax && [ ! -e "$VENV/complete" ]; then steps+=(make_jax_venv); fi
 if wants torch && [ ! -e "$TORCH_VENV/complete" ]; then steps+=(make_torch_venv); fi
 if wants tests && [ ! -e "$BROWSER_VENV/complete" ]; then steps+=(make_browser_venv); fi
 if wants tests && [ ! -e "$PERFETTO_VENV/complete" ]; then steps+=(make_perfetto_venv); fi
+if wants tests && [ ! -e "$NOTEBOOK_VENV/complete" ]; then steps+=(make_notebook_venv); fi
 if wants nccl && ! has_nccl; then steps+=(unpack_nccl); fi
 if wants chroot && [ ! -d "$DEPS/bullseye" ]; then steps+=(make_debian11); fi
 if wants guest && [ ! -d "$GUEST" ]; then steps+=(unpack_guest_kernel); fi
@@ -328,6 +337,7 @@ if [ $install = 0 ] && [ ${#steps[@]} -gt 0 ]; then
         unpack_plotly) echo "bash $HERE/setup.sh build # pip download -r $HERE/requirements-plotly.txt" ;;
         make_browser_venv) echo "bash $HERE/setup.sh tests # pip install -r $HERE/requirements-browser.txt into $BROWSER_VENV" ;;
         make_perfetto_venv) echo "bash $HERE/setup.sh tests # pip install -r $HERE/requirements-perfetto.txt into $PERFETTO_VENV" ;;
+        make_notebook_venv) echo "bash $HERE/setup.sh tests # merge/python/install.sh $NOTEBOOK_VENV" ;;
         unpack_cupti) echo "bash $HERE/setup.sh cupti # pip download -r $HERE/requirements-cupti.txt" ;;
         make_jax_venv) echo "bash $HERE/setup.sh jax # pip install -r $HERE/requirements.txt into $VENV" ;;
         make_torch_venv) echo "bash $HERE/setup.sh torch # pip install -r $HERE/requirements-torch.txt into $TORCH_VENV" ;;
@@ -358,6 +368,7 @@ for step in "${steps[@]}"; do
     make_jax_venv) [ -e "$VENV/complete" ] || make_jax_venv ;;
     make_browser_venv) [ -e "$BROWSER_VENV/complete" ] || make_browser_venv ;;
     make_perfetto_venv) [ -e "$PERFETTO_VENV/complete" ] || make_perfetto_venv ;;
+    make_notebook_venv) [ -e "$NOTEBOOK_VENV/complete" ] || make_notebook_venv ;;
     make_torch_venv) [ -e "$TORCH_VENV/complete" ] || make_torch_venv ;;
     unpack_nccl) has_nccl || unpack_nccl ;;
     make_debian11) [ -d "$DEPS/bullseye" ] || make_debian11 ;;
