@@ -128,7 +128,7 @@ Figure step_map_figure(const runfile::RunTables& run, const study::StragglerFact
       "over the "
       "collectives of the step. Where steps are more than columns, a column shows the value farthest from 0 of its "
       "steps. "
-      "Lines separate nodes.";
+      "Lines separate up to 40 nodes.";
   figure.empty_reason = why_none(run, facts);
   if (!figure.empty_reason.empty()) return figure;
   const study::StepMap map = study::map_steps(run, facts);
