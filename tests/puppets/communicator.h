@@ -40,6 +40,12 @@ struct Communicator {
   Communicator& operator=(const Communicator&) = delete;
 };
 
+// What the network does to a transfer beside carrying it: it takes so much longer, for all members.
+struct Holdup {
+  std::int64_t delay_ns = 0;
+  bool is_here = false;  // the slow link is this rank's
+};
+
 // One API call. `count` is what the caller passes: per rank for AllGather, ReduceScatter, AlltoAll, Gather, Scatter.
 struct Call {
   Function function;
@@ -51,6 +57,7 @@ struct Call {
   int root;  // the peer for Send and Recv; 0 where the function has neither
   Communicator* comm;
   Stream* stream;
+  Holdup holdup = {};
 
   std::size_t bytes() const { return count * type->size_bytes; }
 };

@@ -79,7 +79,9 @@ bool set_sizes(std::string_view value, Options* options) {
   return true;
 }
 
-bool set_late(std::string_view value, Options* options) {
+// RANK:MS[:N], for what a rank does to others: `Delay` is Lateness or SlowLink.
+template <typename Delay>
+bool set_delay(std::string_view value, std::optional<Delay>* target) {
   const auto words = split(value, ':');
   if (words.size() != 2 && words.size() != 3) {
     return false;
@@ -90,7 +92,7 @@ bool set_late(std::string_view value, Options* options) {
   if (!rank || !milliseconds || !every) {
     return false;
   }
-  options->late = Lateness{*rank, *milliseconds * 1'000'000, *every};
+  *target = Delay{*rank, *milliseconds * 1'000'000, *every};
   return true;
 }
 
@@ -187,7 +189,13 @@ bool set(std::string_view name, std::string_view value, Options* options) {
   if (name == "--root") return set_integer(value, 0, &options->root);
   if (name == "--ranks-per-node") return set_integer(value, 1, &options->ranks_per_node);
   if (name == "--exit-code") return set_integer(value, 0, &options->exit_code);
-  if (name == "--late") return set_late(value, options);
+  if (name == "--late") return set_delay(value, &options->late);
+  if (name == "--slow") return set_delay(value, &options->slow);
+  if (name == "--work") {
+    const auto milliseconds = parse_integer<std::int64_t>(value);
+    options->work_ns = milliseconds.value_or(0) * 1'000'000;
+    return milliseconds.has_value();
+  }
   if (name == "--crash-after") return set_crash(value, options);
   if (name == "--api") return set_api(value, options);
   if (name == "--launch") return set_word(kLaunchThreads, value, &options->how.launch);
@@ -238,6 +246,9 @@ std::string usage() {
          "  --redop OP           sum prod max min avg (sum)\n"
          "  --root RANK          root of rooted operations, modulo the communicator's size (0)\n"
          "  --late RANK:MS[:N]   RANK sleeps MS milliseconds before each (each N-th) of its calls\n"
+         "  --slow RANK:MS[:N]   the network holds each (each N-th) collective of a kind with RANK for MS "
+         "milliseconds\n"
+         "  --work MS            every rank sleeps MS milliseconds before each iteration (0)\n"
          "  --sync call|iteration  wait for the transfer after each call or only after each iteration (call)\n"
          "  --ranks-per-node N   pretend nodes of N ranks\n"
          "  --api LIST           of plugin nvtx none (plugin,nvtx), and the profiler interface's version: 1 (NCCL "

@@ -32,6 +32,13 @@ struct Lateness {
   int every = 1;  // before each `every`-th call of that rank
 };
 
+// The link of `rank` to the network is slow now and then: whoever takes part in a collective with it is held up.
+struct SlowLink {
+  int rank;
+  std::int64_t delay_ns;
+  int every = 1;  // in each `every`-th call of a function on a communicator
+};
+
 // What is done to the profiler beside the calls (hazards.h).
 struct HazardName {
   const char* option;
@@ -60,6 +67,8 @@ struct Options {
   const DataType* type = find_option(kDataTypes, "float32");
   const Reduction* reduction = find_option(kReductions, "sum");
   std::optional<Lateness> late;
+  std::optional<SlowLink> slow;
+  std::int64_t work_ns = 0;  // what every rank does before each iteration: it sleeps
   std::string log_template;
   int api_version = 5;  // of the profiler interface; it tells the release of NCCL
   CallSettings how;     // carrier of collectives, launching thread, user tag

@@ -75,6 +75,13 @@ void start(const Call& call, std::vector<MPI_Request>* requests) {
   }
 }
 
+// Nobody ends before what the slow link holds has come through.
+void hold_up(const Call& call) {
+  if (call.holdup.delay_ns == 0 || is_p2p(call.function)) return;
+  if (call.holdup.is_here) sleep_ns(call.holdup.delay_ns);
+  MPI_Barrier(call.comm->mpi);
+}
+
 }  // namespace
 
 Stream::Stream(const TruthLog& log, Gpu* gpu, int device) : log_(log), gpu_(gpu), device_(device) {
@@ -208,6 +215,7 @@ void Stream::carry_out(Item& item, FakeCudaExecution* execution) {
   for (const QueuedCall& queued : calls) {
     begin_raw_ns.push_back(raw_ns());
     start(queued.call, &requests);
+    hold_up(queued.call);
     end_raw_ns.push_back(raw_ns());
   }
   if (!requests.empty()) {

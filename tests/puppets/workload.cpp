@@ -33,6 +33,18 @@ void fill(std::vector<std::byte>& buffer, const DataType& type, int value) {
   }
 }
 
+bool has_world_rank(const Communicator& comm, int world_rank) {
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group own = MPI_GROUP_NULL;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Comm_group(comm.mpi, &own);
+  int rank = MPI_UNDEFINED;
+  MPI_Group_translate_ranks(world, 1, &world_rank, own, &rank);
+  MPI_Group_free(&own);
+  MPI_Group_free(&world);
+  return rank != MPI_UNDEFINED;
+}
+
 }  // namespace
 
 Workload::Workload(const Options& options, std::vector<Communicator*> comms, int world_rank, UserThread& thread,
@@ -50,6 +62,7 @@ Workload::Workload(const Options& options, std::vector<Communicator*> comms, int
   int n_ranks = 1;
   for (const Communicator* const comm : comms_) {
     n_ranks = std::max(n_ranks, comm->n_ranks);
+    if (options_.slow && has_world_rank(*comm, options_.slow->rank)) slow_comms_.insert(comm);
   }
   send_buffer_.resize(largest * static_cast<std::size_t>(n_ranks));
   receive_buffer_.resize(send_buffer_.size());
@@ -72,6 +85,7 @@ void Workload::run() {
 }
 
 void Workload::run_iteration() {
+  if (options_.work_ns > 0) sleep_ns(options_.work_ns);
   for (Communicator* const comm : comms_) {
     for (const Operation operation : options_.operations) {
       for (const std::size_t size_bytes : options_.sizes_bytes) {
@@ -145,7 +159,16 @@ Call Workload::make_call(Function function, std::size_t size_bytes, Communicator
           .reduction = options_.reduction,
           .root = root_or_peer,
           .comm = &comm,
-          .stream = &thread_.stream()};
+          .stream = &thread_.stream(),
+          .holdup = holdup_of(function, comm)};
+}
+
+// Alike on all members of the communicator, which must agree on it.
+Holdup Workload::holdup_of(Function function, const Communicator& comm) const {
+  if (!options_.slow) return {};
+  const auto every = static_cast<std::uint64_t>(options_.slow->every);
+  if ((comm.n_calls[index_of(function)] + 1) % every != 0 || !slow_comms_.contains(&comm)) return {};
+  return {options_.slow->delay_ns, options_.slow->rank == world_rank_};
 }
 
 void Workload::issue(const Call& call) {

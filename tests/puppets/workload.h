@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <vector>
 
 #include "tests/puppets/comm_lifecycle.h"
@@ -26,6 +27,7 @@ class Workload {
   void run_graph(Operation operation, std::size_t size_bytes, Communicator& comm);
   void run_operation(Operation operation, std::size_t size_bytes, Communicator& comm);
   Call make_call(Function function, std::size_t size_bytes, Communicator& comm, int root_or_peer);
+  Holdup holdup_of(Function function, const Communicator& comm) const;
   void issue(const Call& call);
   void crash_if_due() const;
 
@@ -35,6 +37,7 @@ class Workload {
   UserThread& thread_;
   const TruthLog& log_;
   Hazards& hazards_;
+  std::set<const Communicator*> slow_comms_;  // with the rank of the slow link
   std::vector<std::byte> send_buffer_;
   std::vector<std::byte> receive_buffer_;
 };

@@ -298,6 +298,16 @@ class Ways(PuppetTest):
         run = self.run_well("--late", "0:30:2", "--sizes", "1K", "--iterations", "4", n_ranks=2)
         self.assertEqual([c["slept_ns"] != "0" for c in of_kind(run.logs[0], "call")], [True, False, True, False])
 
+    def test_a_slow_link_holds_up_everybody_and_makes_nobody_late(self):
+        run = self.run_well("--slow", "1:40:2", "--work", "5", "--sizes", "1K", "--iterations", "4", n_ranks=2)
+        transfers = [of_kind(log, "transfer") for log in run.logs]
+        for nth, members in enumerate(zip(*transfers, strict=True)):
+            last_ns = max(number(transfer, "begin_raw_ns") for transfer in members)
+            for transfer in members:
+                self.assertEqual(number(transfer, "end_raw_ns") - last_ns >= 40_000_000, nth % 2 == 1)
+        for iteration, transfer in zip(of_kind(run.logs[0], "iteration"), transfers[0], strict=True):
+            self.assertGreaterEqual(number(transfer, "begin_raw_ns") - number(iteration, "begin_raw_ns"), 5_000_000)
+
     def test_a_zero_count_is_dropped_by_nccl_but_seen_by_nvtx(self):
         run = self.run_well("--sizes", "0", "--iterations", "1", n_ranks=2)
         self.assertEqual(of_kind(run.plugin[0], "start"), [])

@@ -46,8 +46,21 @@ TEST(ParseOptions, ReadsListsAndLateness) {
   EXPECT_TRUE(options->uses_nvtx);
 }
 
+TEST(ParseOptions, ReadsASlowLinkAndWork) {
+  std::string error;
+  const auto options = parse({"--slow", "1:100:4", "--work", "40"}, &error);
+  ASSERT_TRUE(options) << error;
+  ASSERT_TRUE(options->slow);
+  EXPECT_EQ(options->slow->rank, 1);
+  EXPECT_EQ(options->slow->delay_ns, 100'000'000);
+  EXPECT_EQ(options->slow->every, 4);
+  EXPECT_EQ(options->work_ns, 40'000'000);
+  EXPECT_FALSE(parse({"--slow", "1:100:0"}, &error)) << "never";
+}
+
 TEST(ParseOptions, NamesTheWordItDoesNotUnderstand) {
-  for (const std::string word : {"--opps", "--late", "--dtype", "--sync", "--threads", "--crash-after"}) {
+  for (const std::string word :
+       {"--opps", "--late", "--slow", "--work", "--dtype", "--sync", "--threads", "--crash-after"}) {
     std::string error;
     EXPECT_FALSE(parse({word, "wrong"}, &error));
     EXPECT_THAT(error, testing::HasSubstr(word));
