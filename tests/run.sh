@@ -148,7 +148,7 @@ build_and_test() { # PRESET CTEST_OPTION...
 }
 
 check_headers() {
-    build dev all_verify_interface_header_sets
+    build release all_verify_interface_header_sets
     count "each header compiles alone" $?
 }
 
@@ -160,16 +160,13 @@ demo() {
 }
 
 fuzz() { # each target for a while, as many at once as there are processors
-    local preset=dev targets=() target name seconds=$FUZZ_SECONDS first i statuses=()
-    if [ "$full" = 1 ]; then # optimized: some times as many runs
-        preset=fuzz
-        seconds=$FULL_FUZZ_SECONDS
-    fi
-    if ! build "$preset" fuzz_targets; then
-        count "build of preset $preset" 1
+    local targets=() target name seconds=$FUZZ_SECONDS first i statuses=()
+    [ "$full" = 0 ] || seconds=$FULL_FUZZ_SECONDS
+    if ! build fuzz fuzz_targets; then
+        count "build of preset fuzz" 1
         return
     fi
-    for target in "build/$preset/bin/"*_fuzz; do
+    for target in build/fuzz/bin/*_fuzz; do
         [ ! -x "$target" ] || targets+=("$target")
     done
     count "fuzz targets exist" $((${#targets[@]} == 0))
@@ -177,10 +174,10 @@ fuzz() { # each target for a while, as many at once as there are processors
         statuses=()
         for target in "${targets[@]:first:$(nproc)}"; do
             name=${target##*/}
-            mkdir -p "build/$preset/corpus/$name"
+            mkdir -p "build/fuzz/corpus/$name"
             "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 -verbosity=0 \
-                -artifact_prefix="build/$preset/corpus/$name." "build/$preset/corpus/$name" "tests/fuzz/seeds/$name" \
-                >"build/$preset/$name.log" 2>&1 &
+                -artifact_prefix="build/fuzz/corpus/$name." "build/fuzz/corpus/$name" "tests/fuzz/seeds/$name" \
+                >"build/fuzz/$name.log" 2>&1 &
             statuses+=($!)
         done
         for i in "${!statuses[@]}"; do
@@ -188,7 +185,7 @@ fuzz() { # each target for a while, as many at once as there are processors
             echo "$name: $seconds s"
             wait "${statuses[i]}"
             statuses[i]=$?
-            [ "${statuses[i]}" = 0 ] || tail -n 40 "build/$preset/$name.log"
+            [ "${statuses[i]}" = 0 ] || tail -n 40 "build/fuzz/$name.log"
             count "fuzz target $name" "${statuses[i]}"
         done
     done
