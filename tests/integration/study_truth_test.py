@@ -183,7 +183,7 @@ class Late(LateCase, SameAsLogged):
 
 
 class LateOnOffsetClocks(LateCase, SameAsLogged):
-    """The clock of the other node is ahead by a third of what the rank is late by: nothing may change but within the
+    """The clock of the other node is ahead by a quarter of what the rank is late by: nothing may change but within the
     clocks' bound."""
 
     skews = {"n1": Skew(0, 0), "n2": Skew(10_000_000, 0)}
