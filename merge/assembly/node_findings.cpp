@@ -33,10 +33,15 @@ class ObserverFindings {
         diagnostics_(diagnostics) {}
 
   void add_all() {
-    if (!observer_.clock.is_valid()) {
-      add(Severity::kError, "node.no-clock", 1, "has no clock anchor: its samples cannot be placed in time");
+    if (has_nothing()) {
+      add(Severity::kInfo, "node.not-observed", 1,
+          "was not observed: its observer was killed before its first reading");
+    } else {
+      if (!observer_.clock.is_valid()) {
+        add(Severity::kError, "node.no-clock", 1, "has no clock anchor: its samples cannot be placed in time");
+      }
+      add_end();
     }
-    add_end();
     add_damage();
     if (trace_.observer().is_shared != 0) {
       add(Severity::kWarning, "node.shared", 1,
@@ -51,6 +56,15 @@ class ObserverFindings {
   void add(Severity severity, const char* code, std::uint64_t count, const std::string& text) {
     diagnostics_->add(severity, code, {runfile::kNoNumber, runfile::kNoIndex, observer_.node}, count,
                       "node " + trace_.identity().text(spool::IdentityKey::kHost) + " " + text);
+  }
+
+  // A job of less than a second ends while its observer still opens what it is to read, and then nothing is lost.
+  bool has_nothing() const {
+    if (trace_.has_footer() || !trace_.anchors().empty() || trace_.implausible_anchors() > 0) return false;
+    if (losses_.damaged_blocks + losses_.skipped_sections + losses_.strange_rows > 0) return false;
+    bool has_rows = false;
+    trace_.for_each_row([&has_rows](const rundir::NodeStream&, const spool::SampleRow&) { has_rows = true; });
+    return !has_rows;
   }
 
   void add_end() {

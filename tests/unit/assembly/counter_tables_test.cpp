@@ -331,6 +331,28 @@ TEST_F(CounterTables, SayWhatHappenedOnTheNode) {
   EXPECT_THAT(test::findings(run, "gpu.not-watched")[0], HasSubstr("no libnvidia-ml"));
 }
 
+TEST_F(CounterTables, AnObserverThatWasKilledBeforeItsFirstReadingIsNoLoss) {
+  NodeSpool spool;
+  spool.without_anchors();
+  spool.write(state(), 0, false);
+  const RunTables run = assemble();
+  EXPECT_FALSE(is_partial_);
+  EXPECT_THAT(test::codes(run), ElementsAre("node.not-observed"));
+  EXPECT_THAT(test::findings(run, "node.not-observed")[0],
+              HasSubstr("node n0 was not observed: its observer was killed before its first reading"));
+}
+
+TEST_F(CounterTables, RowsWithoutAnyAnchorAreALoss) {
+  NodeSpool spool;
+  add_port(&spool, 0);
+  spool.row(0, kSecond, {5, 0});
+  spool.without_anchors();
+  spool.write(state(), 0, false);
+  const RunTables run = assemble();
+  EXPECT_TRUE(is_partial_);
+  EXPECT_THAT(test::codes(run), ElementsAre("node.killed", "node.no-clock"));
+}
+
 TEST_F(CounterTables, SayThatSamplesCannotBePlacedOrDecoded) {
   NodeSpool spool;
   add_port(&spool, 0);

@@ -200,7 +200,7 @@ std::string NodeSpool::bytes(bool has_footer) {
   if (all.empty())
     all = {{0, 0, 1'000'000'000, 0, 100}, {1'000'000'000'000, 1'000'000'000'000, 1'001'000'000'000, 0, 100}};
   for (const spool::AnchorRecord& anchor : all) append_bytes(&anchors, anchor);
-  spool.add(spool::BlockKind::kAnchors, anchors);
+  if (has_anchors_) spool.add(spool::BlockKind::kAnchors, anchors);
   spool.add(spool::BlockKind::kState, state_);
   for (const std::string& block : blocks_) spool.add(spool::BlockKind::kSamples, block);
   if (!clock_.empty()) spool.add(spool::BlockKind::kClock, std::string(clock_.begin(), clock_.end()));

@@ -80,6 +80,8 @@ class NodeSpool {
   // The next block starts anew, as an observer does now and then.
   void restart();
   void anchor(const spool::AnchorRecord& anchor) { anchors_.push_back(anchor); }
+  // As one whose observer was killed before it had taken any.
+  void without_anchors() { has_anchors_ = false; }
 
   std::string bytes(bool has_footer = true);
   // Writes them into a run's state folder, under the name that the `attempt`-th observer of its node takes.
@@ -98,7 +100,8 @@ class NodeSpool {
   std::map<spool::IdentityKey, std::int64_t> numbers_;
   std::map<std::string, spool::StringId, std::less<>> strings_;
   std::string state_;
-  std::vector<spool::AnchorRecord> anchors_;
+  std::vector<spool::AnchorRecord> anchors_;  // empty: two that suit rows of the first minutes
+  bool has_anchors_ = true;
   std::map<std::uint32_t, Stream> streams_;
   std::vector<std::string> blocks_;
   std::vector<std::uint8_t> clock_;
