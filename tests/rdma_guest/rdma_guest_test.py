@@ -132,7 +132,7 @@ class MainTest(GuestCase):
         seconds, readings = TRUTH.readings("begin", "end")
         self.assertEqual(set(readings), set(CARDS))
         for pci, count in readings.items():
-            self.assertLessEqual(count, seconds * MOST_HZ + 2, pci)
+            self.assertLessEqual(count, seconds * MOST_HZ + 3, pci)  # those at both ends, and one that was late before the first
             self.assertGreaterEqual(self.ports[pci].states[0]["period_ns"], 1_000_000_000 // MOST_HZ)
 
     def test_a_card_that_was_unplugged_goes_on_from_zero(self):
